@@ -31,8 +31,8 @@ module LlamaCppBuild
 
         install: all
         \tmkdir -p "$(DESTDIR)$(sitearchdir)/llama_cpp"
-        \trm -f "$(DESTDIR)$(sitearchdir)/#{extension}"
-        \tcp #{extension} "$(DESTDIR)$(sitearchdir)/#{extension}"
+        \tcp #{extension} "$(DESTDIR)$(sitearchdir)/#{extension}.new"
+        \tmv -f "$(DESTDIR)$(sitearchdir)/#{extension}.new" "$(DESTDIR)$(sitearchdir)/#{extension}"
         #{"\trm -rf #{leftovers}\n" if @target_dir.nil?}
         clean:
         \trm -rf #{leftovers}
