@@ -90,6 +90,13 @@ RSpec.describe LlamaCppBuild::VendoredSource do
     expect(Dir.children(vendor)).to contain_exactly('Cargo.toml', 'Cargo.lock', 'lib.rs')
   end
 
+  it 'removes what a run that was killed has left' do
+    FileUtils.mkdir_p(File.join(vendor, 'llama.cpp.20240117-1-abc'))
+    source(cargo_with(all_files)).fill
+    expect(vendored.sort).to eq(expected)
+    expect(Dir.children(vendor)).to contain_exactly('Cargo.toml', 'Cargo.lock', 'lib.rs', 'llama.cpp')
+  end
+
   it 'keeps the folder that is there when Cargo cannot get the package' do
     source(cargo_with(all_files)).fill
     change_pin('version = "0.1.10"', 'version = "0.1.11"')
@@ -107,5 +114,17 @@ RSpec.describe LlamaCppBuild::VendoredSource do
       .to raise_error(LlamaCppBuild::Error, /llama-cpp-sys-2 0\.1\.10 is not the one that vendor.Cargo\.lock asks for/)
     expect(log.string).to include('checksum for `llama-cpp-sys-2 v0.1.10` changed')
     expect(vendored).to be_empty
+  end
+
+  it 'refuses a lock file that does not go with the manifest' do
+    refusing = cargo(success: false, stdout: '', stderr: 'error: cannot update the lock file: --locked was passed')
+    expect { source(refusing).fill }
+      .to raise_error(LlamaCppBuild::Error, /Cargo\.lock does not go with vendor.Cargo\.toml.*restore both/)
+  end
+
+  it 'says that cargo is missing' do
+    allow(Open3).to receive(:capture2e).with('cargo', '-vV').and_raise(Errno::ENOENT)
+    expect { source(LlamaCppBuild::Cargo.new).fill }
+      .to raise_error(LlamaCppBuild::Error, /\Acargo was not found: install Rust/)
   end
 end

@@ -8,6 +8,8 @@ module LlamaCppBuild
 
   # Runs the cargo that is found in PATH.
   class Cargo
+    MISSING = 'cargo was not found: install Rust, for instance from https://rustup.rs, and see that cargo is in PATH.'
+
     # What a command gave: did it succeed, what did it answer, what did it say on stderr.
     Result = Struct.new(:success, :stdout, :stderr) do
       alias_method :success?, :success
@@ -35,7 +37,10 @@ module LlamaCppBuild
     end
 
     # @return [Result] stderr is shown as it comes, and kept as well
+    # @raise [Error] if there is no cargo
     def run(*arguments)
+      raise Error, MISSING unless present?
+
       Open3.popen3('cargo', *arguments) do |stdin, stdout, stderr, process|
         stdin.close
         answer = Thread.new { stdout.read }

@@ -34,9 +34,7 @@ module LlamaCppBuild
     private
 
     def cargo_problem
-      unless @cargo.present?
-        return 'cargo was not found: install Rust, for instance from https://rustup.rs, and see that cargo is in PATH.'
-      end
+      return Cargo::MISSING unless @cargo.present?
       return if @cargo.version.nil? || @cargo.version >= Gem::Version.new(@rust_version)
 
       "Rust #{@cargo.version} is too old: install Rust #{@rust_version} or later, for instance by `rustup update`."

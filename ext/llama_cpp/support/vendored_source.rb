@@ -94,16 +94,22 @@ module LlamaCppBuild
     end
 
     def refusal(said)
-      if said.include?('checksum')
+      case said
+      when /checksum/
         "The package #{label} is not the one that vendor/Cargo.lock asks for (Cargo's words are above): restore " \
-          'vendor/Cargo.lock, and if it is unchanged, look at what the download came from.'
+        'vendor/Cargo.lock, and if it is unchanged, look at what the download came from.'
+      when /--locked was passed/
+        "vendor/Cargo.lock does not go with vendor/Cargo.toml (Cargo's words are above): restore both, or after a " \
+        'change of the pin run `cargo generate-lockfile --manifest-path vendor/Cargo.toml`.'
       else
         "Cargo could not get the package #{label}, which holds the source of llama.cpp (Cargo's words are above): " \
-          'check the connection to the package registry and try again.'
+        'check the connection to the package registry and try again.'
       end
     end
 
     def replace_with_copy_of(source)
+      # What a run that was killed has left; no other run is at it, for it would hold the lock.
+      FileUtils.rm_rf(Dir.glob(File.join(@vendor, 'llama.cpp.*')))
       staging = Dir.mktmpdir('llama.cpp.', @vendor)
       copy(source, staging)
       File.write(File.join(staging, STAMP), pin)
