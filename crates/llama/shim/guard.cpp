@@ -1,0 +1,79 @@
+#include "guard.h"
+#include "guard.hpp"
+
+#include <new>
+#include <stdexcept>
+
+namespace {
+
+thread_local int depth = 0;
+// Set while other threads work on a graph whose description lies on this thread's stack: unwinding it would pull the
+// ground from under them.
+thread_local bool workers = false;
+thread_local const std::atomic<bool> * cancel_flag = nullptr;
+thread_local bool cancelled = false;
+
+bool should_stop(void * flag) {
+    return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
+}
+
+// The last part of a path: the folder in which somebody compiled is no news.
+const char * base_name(const char * path) {
+    const char * name = path;
+    for (const char * p = path; *p; ++p) {
+        if (*p == '/' || *p == '\\') name = p + 1;
+    }
+    return name;
+}
+
+}  // namespace
+
+namespace guard {
+
+Scope::Scope() { ++depth; }
+Scope::~Scope() { --depth; }
+
+bool active() { return depth > 0; }
+
+Cancellable::Cancellable(const std::atomic<bool> * flag) {
+    cancel_flag = flag;
+    cancelled = false;
+}
+
+Cancellable::~Cancellable() { cancel_flag = nullptr; }
+
+bool was_cancelled() { return cancelled; }
+
+}  // namespace guard
+
+extern "C" void llama_guard_fail(const char * file, int line, const char * condition) {
+    if (depth > 0 && !workers) {
+        throw std::runtime_error(std::string("llama.cpp's assertion failed: ") + condition + " (" + base_name(file) + ":" +
+                                 std::to_string(line) + ")");
+    }
+    fprintf(stderr, "GGML_ASSERT: %s:%d: %s\n", file, line, condition);
+    abort();
+}
+
+extern "C" int llama_guard_graph_compute(struct ggml_cgraph * graph, struct ggml_cplan * plan) {
+    if (plan->work_size > 0 && plan->work_data == nullptr) {
+        throw std::bad_alloc();
+    }
+    if (cancel_flag != nullptr) {
+        plan->abort_callback = should_stop;
+        plan->abort_callback_data = const_cast<void *>(static_cast<const void *>(cancel_flag));
+    }
+    workers = plan->n_threads > 1;
+    int status;
+    try {
+        status = ggml_graph_compute(graph, plan);
+    } catch (...) {
+        workers = false;
+        throw;
+    }
+    workers = false;
+    if (cancel_flag != nullptr && should_stop(plan->abort_callback_data)) {
+        cancelled = true;
+    }
+    return status;
+}

@@ -1,0 +1,20 @@
+//! llama.cpp in safe Rust: what a binding for a language needs, and nothing of the language.
+//!
+//! The rooms: [`model`] loads weights and vocabulary, [`context`] holds a KV cache and decodes a [`batch`],
+//! [`sampling`] chooses the next token, [`grammar`] says which tokens are allowed. [`gguf`] reads files before
+//! llama.cpp trusts them. [`backend`] and [`log`] belong to the process.
+//!
+//! What is particular to the bundled build of llama.cpp stays behind these modules.
+
+pub mod backend;
+pub mod batch;
+pub mod context;
+pub mod context_params;
+pub mod error;
+pub mod gguf;
+pub mod grammar;
+pub mod log;
+pub mod model;
+pub mod sampling;
+mod sys;
+pub mod untrusted;
