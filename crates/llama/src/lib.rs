@@ -8,6 +8,7 @@
 
 pub mod backend;
 pub mod batch;
+pub mod constants;
 pub mod context;
 pub mod context_params;
 pub mod error;
@@ -15,6 +16,8 @@ pub mod gguf;
 pub mod grammar;
 pub mod log;
 pub mod model;
+pub mod quantize;
+mod replace;
 pub mod sampling;
 mod sys;
 pub mod untrusted;

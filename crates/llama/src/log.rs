@@ -8,8 +8,7 @@ use crate::sys;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::{c_char, CStr};
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 /// How serious a line is.
@@ -41,6 +40,9 @@ const MAX_LINES: usize = 10_000;
 static QUEUE: Mutex<VecDeque<Line>> = Mutex::new(VecDeque::new());
 static THRESHOLD: AtomicU8 = AtomicU8::new(Level::Warn as u8);
 
+/// What [`observe`] was given.
+type Observer = *mut dyn FnMut(&str) -> bool;
+
 /// The beginning of a line, until its newline comes.
 struct Partial {
     level: Level,
@@ -50,8 +52,7 @@ struct Partial {
 thread_local! {
     static PARTIAL: RefCell<Partial> = const { RefCell::new(Partial { level: Level::Info, text: String::new() }) };
     static CAPTURED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
-    static CANCEL: Cell<*const AtomicBool> = const { Cell::new(ptr::null()) };
-    static OBSERVER: Cell<Option<fn(&str)>> = const { Cell::new(None) };
+    static OBSERVER: Cell<Option<Observer>> = const { Cell::new(None) };
 }
 
 /// Directs llama.cpp's log here. Once is enough; more does no harm.
@@ -81,13 +82,13 @@ pub(crate) fn capture<T>(f: impl FnOnce() -> T) -> (T, Vec<String>) {
     (result, captured.unwrap_or_default())
 }
 
-/// Runs `f`; as soon as `cancel` is set, the next line that llama.cpp logs on this thread ends the call of the shim.
-/// `observer` sees each piece of text before that.
-pub(crate) fn with_cancel<T>(cancel: &AtomicBool, observer: Option<fn(&str)>, f: impl FnOnce() -> T) -> T {
-    CANCEL.set(cancel);
-    OBSERVER.set(observer);
+/// Runs `f`; `observer` sees each piece of text that llama.cpp logs on this thread meanwhile, and ends the call of the
+/// shim by returning false.
+pub(crate) fn observe<T>(observer: &mut dyn FnMut(&str) -> bool, f: impl FnOnce() -> T) -> T {
+    // SAFETY: only the lifetime is dropped from the type; the pointer is taken back before this function returns.
+    let pointer = unsafe { std::mem::transmute::<&mut dyn FnMut(&str) -> bool, Observer>(observer) };
+    OBSERVER.set(Some(pointer));
     let result = f();
-    CANCEL.set(ptr::null());
     OBSERVER.set(None);
     result
 }
@@ -95,13 +96,9 @@ pub(crate) fn with_cancel<T>(cancel: &AtomicBool, observer: Option<fn(&str)>, f:
 extern "C" fn receive(level: i32, text: *const c_char) -> bool {
     // SAFETY: llama.cpp passes a NUL-terminated string that lives for this call.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-    if let Some(observer) = OBSERVER.get() {
-        observer(&text);
-    }
     append(Level::from_ggml(level), &text);
-    let cancel = CANCEL.get();
-    // SAFETY: `with_cancel` holds the flag's reference as long as the pointer is set.
-    cancel.is_null() || !unsafe { &*cancel }.load(Ordering::Relaxed)
+    // SAFETY: `observe` holds the observer's reference as long as the pointer is set, and does nothing with it but wait.
+    OBSERVER.get().is_none_or(|observer| unsafe { (*observer)(&text) })
 }
 
 impl Level {

@@ -1,6 +1,7 @@
 //! A model: weights and vocabulary of a GGUF file.
 
 use crate::error::{check, Error, Result};
+use crate::gguf::{self, Gguf, OverrideValue};
 use crate::{backend, log, sys};
 use std::ffi::{c_char, c_void, CStr, CString};
 use std::fs::File;
@@ -64,6 +65,16 @@ pub enum KvValue {
     Float(f64),
     /// A truth value.
     Bool(bool),
+}
+
+impl From<KvValue> for OverrideValue {
+    fn from(value: KvValue) -> Self {
+        match value {
+            KvValue::Int(v) => Self::Int(v),
+            KvValue::Float(v) => Self::Float(v),
+            KvValue::Bool(v) => Self::Bool(v),
+        }
+    }
 }
 
 impl KvOverride {
@@ -166,12 +177,21 @@ impl Model {
             )));
         }
         let file = File::open(path).map_err(|e| cannot_load(path, &e.to_string()))?;
-        if file.metadata().is_ok_and(|m| m.is_dir()) {
-            return Err(cannot_load(path, "it is a directory"));
+        if !(0..=2).contains(&params.split_mode) {
+            return Err(Error::argument(format!(
+                "split_mode is {}, it must be 0 (none), 1 (layer) or 2 (row)",
+                params.split_mode
+            )));
         }
+        let c_path = path_to_c(path)?;
+        // The file is not to be trusted: llama.cpp sees it after it has been proven sound.
+        let overrides: Vec<_> =
+            params.kv_overrides.iter().map(|o| (o.key.clone(), OverrideValue::from(o.value))).collect();
+        Gguf::open(path)
+            .and_then(|header| gguf::check_model(&header, &overrides, params.vocab_only))
+            .map_err(|e| cannot_load(path, &e.to_string()))?;
         backend::init(false);
 
-        let c_path = path_to_c(path)?;
         let mut split = params.tensor_split.clone();
         split.resize(max_devices, 0.0);
         let mut overrides = params.kv_overrides.iter().map(KvOverride::to_native).collect::<Result<Vec<_>>>()?;

@@ -6,6 +6,8 @@
 
 use crate::context::Context;
 use crate::error::{check, Error, Result};
+use crate::grammar::Matcher;
+use crate::model::SpecialToken;
 use crate::sys;
 
 /// A token with its logit and probability, laid out as llama.cpp has it.
@@ -337,6 +339,57 @@ impl Context {
         candidates.sorted = false;
         candidates.tame();
         Ok(())
+    }
+
+    /// Makes the candidates impossible that the grammar does not allow next. The end of the sequence is allowed where
+    /// the text may end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::State`] when the grammar is too ambiguous to follow.
+    pub fn sample_grammar(&mut self, candidates: &mut Candidates, matcher: &mut Matcher) -> Result<()> {
+        let model = self.model().clone();
+        let eos = model.special_token(SpecialToken::Eos);
+        let may_end = matcher.may_end();
+        let mut verdicts = vec![false; candidates.len()];
+        let pieces = candidates.data.iter().map(|candidate| model.piece(candidate.id));
+        matcher
+            .allowed(pieces, |i, allowed| {
+                if let Some(verdict) = verdicts.get_mut(i) {
+                    *verdict = allowed;
+                }
+            })
+            .map_err(|e| Error::state(e.to_string()))?;
+        candidates.forbid(
+            |i, candidate| if candidate.id == eos { may_end } else { verdicts.get(i).copied().unwrap_or(false) },
+        );
+        Ok(())
+    }
+
+    /// Tells the grammar which token was chosen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Argument`] for a token outside of the vocabulary, [`Error::State`] for one that the grammar forbids; it
+    /// stays as it was.
+    pub fn grammar_accept_token(&mut self, matcher: &mut Matcher, token: i32) -> Result<()> {
+        let model = self.model().clone();
+        if !model.has_token(token) {
+            return Err(Error::argument(format!(
+                "token {token} is outside of the vocabulary, which has the tokens 0 to {}",
+                model.n_vocab() - 1
+            )));
+        }
+        if token == model.special_token(SpecialToken::Eos) {
+            return if matcher.may_end() {
+                Ok(())
+            } else {
+                Err(Error::state("the grammar does not allow the text to end here"))
+            };
+        }
+        matcher.accept(model.piece(token)).map_err(|e| {
+            Error::state(format!("token {token} ({:?}): {e}", String::from_utf8_lossy(model.piece(token))))
+        })
     }
 
     /// Draws by probability.

@@ -1,0 +1,73 @@
+//! The numbers of llama.h's enumerations by their names.
+
+use crate::sys;
+
+/// Start of the random numbers that stands for a random one.
+pub const DEFAULT_SEED: u32 = sys::LLAMA_DEFAULT_SEED;
+/// First word of a LoRA adapter's file.
+pub const FILE_MAGIC_GGLA: u32 = sys::LLAMA_FILE_MAGIC_GGLA;
+/// First word of a session file.
+pub const FILE_MAGIC_GGSN: u32 = sys::LLAMA_FILE_MAGIC_GGSN;
+/// First word of a session file.
+pub const SESSION_MAGIC: u32 = sys::LLAMA_SESSION_MAGIC;
+/// Version of the session file's format.
+pub const SESSION_VERSION: u32 = sys::LLAMA_SESSION_VERSION;
+
+macro_rules! integers {
+    ($($name:ident),* $(,)?) => {
+        /// Names and numbers.
+        pub const INTEGERS: &[(&str, i64)] = &[$((stringify!($name), sys::$name as i64)),*];
+    };
+}
+
+integers![
+    LLAMA_MAX_DEVICES,
+    LLAMA_VOCAB_TYPE_SPM,
+    LLAMA_VOCAB_TYPE_BPE,
+    LLAMA_TOKEN_TYPE_UNDEFINED,
+    LLAMA_TOKEN_TYPE_NORMAL,
+    LLAMA_TOKEN_TYPE_UNKNOWN,
+    LLAMA_TOKEN_TYPE_CONTROL,
+    LLAMA_TOKEN_TYPE_USER_DEFINED,
+    LLAMA_TOKEN_TYPE_UNUSED,
+    LLAMA_TOKEN_TYPE_BYTE,
+    LLAMA_FTYPE_ALL_F32,
+    LLAMA_FTYPE_MOSTLY_F16,
+    LLAMA_FTYPE_MOSTLY_Q4_0,
+    LLAMA_FTYPE_MOSTLY_Q4_1,
+    LLAMA_FTYPE_MOSTLY_Q4_1_SOME_F16,
+    LLAMA_FTYPE_MOSTLY_Q8_0,
+    LLAMA_FTYPE_MOSTLY_Q5_0,
+    LLAMA_FTYPE_MOSTLY_Q5_1,
+    LLAMA_FTYPE_MOSTLY_Q2_K,
+    LLAMA_FTYPE_MOSTLY_Q3_K_S,
+    LLAMA_FTYPE_MOSTLY_Q3_K_M,
+    LLAMA_FTYPE_MOSTLY_Q3_K_L,
+    LLAMA_FTYPE_MOSTLY_Q4_K_S,
+    LLAMA_FTYPE_MOSTLY_Q4_K_M,
+    LLAMA_FTYPE_MOSTLY_Q5_K_S,
+    LLAMA_FTYPE_MOSTLY_Q5_K_M,
+    LLAMA_FTYPE_MOSTLY_Q6_K,
+    LLAMA_FTYPE_MOSTLY_IQ2_XXS,
+    LLAMA_FTYPE_MOSTLY_IQ2_XS,
+    LLAMA_FTYPE_MOSTLY_Q2_K_S,
+    LLAMA_FTYPE_GUESSED,
+    LLAMA_ROPE_SCALING_UNSPECIFIED,
+    LLAMA_ROPE_SCALING_NONE,
+    LLAMA_ROPE_SCALING_LINEAR,
+    LLAMA_ROPE_SCALING_YARN,
+    LLAMA_ROPE_SCALING_MAX_VALUE,
+    LLAMA_SPLIT_NONE,
+    LLAMA_SPLIT_LAYER,
+    LLAMA_SPLIT_ROW,
+    LLAMA_KV_OVERRIDE_INT,
+    LLAMA_KV_OVERRIDE_FLOAT,
+    LLAMA_KV_OVERRIDE_BOOL,
+    LLAMA_GRETYPE_END,
+    LLAMA_GRETYPE_ALT,
+    LLAMA_GRETYPE_RULE_REF,
+    LLAMA_GRETYPE_CHAR,
+    LLAMA_GRETYPE_CHAR_NOT,
+    LLAMA_GRETYPE_CHAR_RNG_UPPER,
+    LLAMA_GRETYPE_CHAR_ALT,
+];

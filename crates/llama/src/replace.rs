@@ -1,0 +1,90 @@
+//! Files that appear whole or not at all.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A file beside the one that is to be written. It takes that one's place by [`Replacement::commit`], or is gone.
+pub(crate) struct Replacement {
+    target: PathBuf,
+    temporary: PathBuf,
+    done: bool,
+}
+
+impl Replacement {
+    /// Makes an empty file beside `target`.
+    pub(crate) fn new(target: &Path) -> Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        if target.is_dir() {
+            return Err(cannot_write(target, &"it is a directory"));
+        }
+        let name = target.file_name().ok_or_else(|| cannot_write(target, &"the path names no file"))?;
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}-{}.part", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        let temporary = target.with_file_name(temporary);
+        File::create(&temporary).map_err(|e| cannot_write(target, &e))?;
+        Ok(Self { target: target.to_owned(), temporary, done: false })
+    }
+
+    /// Where to write.
+    pub(crate) fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Writes the parts, one after the other.
+    pub(crate) fn write(&self, parts: &[&[u8]]) -> Result<()> {
+        let write = || -> io::Result<()> {
+            let mut file = File::create(&self.temporary)?;
+            for part in parts {
+                file.write_all(part)?;
+            }
+            file.sync_data()
+        };
+        write().map_err(|e| cannot_write(&self.target, &e))
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn commit(mut self) -> Result<()> {
+        fs::rename(&self.temporary, &self.target).map_err(|e| cannot_write(&self.target, &e))?;
+        self.done = true;
+        Ok(())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if !self.done {
+            // It may be gone already; there is nobody to tell.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+pub(crate) fn cannot_write(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::state(format!("cannot write {}: {reason}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let folder = std::env::temp_dir().join(format!("llama-replace-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let target = folder.join("state");
+        let half = Replacement::new(&target).unwrap();
+        half.write(&[b"ab"]).unwrap();
+        drop(half);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        let whole = Replacement::new(&target).unwrap();
+        whole.write(&[b"ab", b"c"]).unwrap();
+        whole.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"abc");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

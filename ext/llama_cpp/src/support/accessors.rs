@@ -1,0 +1,48 @@
+//! Readers and writers of a parameter object's fields.
+
+/// Defines `name` and `name=` on a class whose Rust type holds a `RefCell` of the parameters in `.0`.
+///
+/// The kind says how Ruby's value becomes the field's: `int` and `uint` by Ruby's own conversion, `float` from a Float
+/// or an Integer, `bool` by truth.
+macro_rules! accessors {
+    ($class:ident, $ty:ty, { $($field:ident = $setter:literal: $kind:ident),* $(,)? }) => {
+        $(
+            $class.define_method(
+                stringify!($field),
+                magnus::method!(|rb_self: &$ty| rb_self.0.borrow().$field.clone(), 0),
+            )?;
+            $class.define_method(
+                $setter,
+                magnus::method!(
+                    |ruby: &magnus::Ruby, rb_self: magnus::typed_data::Obj<$ty>, value: magnus::Value| {
+                        magnus::value::ReprValue::check_frozen(rb_self)?;
+                        let value = $crate::support::accessors::$kind(ruby, stringify!($field), value)?;
+                        rb_self.0.borrow_mut().$field = value;
+                        Ok::<_, magnus::Error>(value)
+                    },
+                    1
+                ),
+            )?;
+        )*
+    };
+}
+pub(crate) use accessors;
+
+use super::args;
+use magnus::{Error, Ruby, TryConvert, Value};
+
+pub fn int(_: &Ruby, _: &str, value: Value) -> Result<i32, Error> {
+    i32::try_convert(value)
+}
+
+pub fn uint(_: &Ruby, _: &str, value: Value) -> Result<u32, Error> {
+    u32::try_convert(value)
+}
+
+pub fn float(ruby: &Ruby, name: &str, value: Value) -> Result<f32, Error> {
+    args::float(ruby, name, value)
+}
+
+pub fn bool(_: &Ruby, _: &str, value: Value) -> Result<bool, Error> {
+    Ok(args::truth(value))
+}

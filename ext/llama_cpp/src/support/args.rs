@@ -1,0 +1,194 @@
+//! Arguments: what Ruby passes, as numbers and bytes, with errors that name the parameter.
+
+use super::errors;
+use magnus::{
+    prelude::*,
+    value::{Qfalse, Qnil},
+    Error, Float, Integer, RArray, RString, Ruby, TryConvert, Value,
+};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// How a value looks in an error message: short, and whatever its own `inspect` does.
+fn describe(value: Value) -> String {
+    // SAFETY: the name is copied before anything else happens.
+    let class = unsafe { value.classname() }.into_owned();
+    if value.is_nil() {
+        return "nil".into();
+    }
+    if Integer::from_value(value).is_some() || Float::from_value(value).is_some() {
+        let text = value.to_string();
+        let short: String = text.chars().take(40).collect();
+        return format!("{short}{} ({class})", if short.len() < text.len() { "…" } else { "" });
+    }
+    format!("an instance of {class}")
+}
+
+fn wrong_kind(ruby: &Ruby, name: &str, kind: &str, value: Value) -> Error {
+    errors::argument(ruby, format!("{name} must be {kind}, got {}", describe(value)))
+}
+
+/// `ArgumentError` for a `value` that is not what `name` must be.
+pub fn not_a(ruby: &Ruby, name: &str, kind: &str, value: Value) -> Error {
+    wrong_kind(ruby, name, kind, value)
+}
+
+/// An Integer within `min..=max`.
+pub fn int(ruby: &Ruby, name: &str, value: Value, min: i64, max: i64) -> Result<i64, Error> {
+    let integer = Integer::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "an Integer", value))?;
+    match integer.to_i64() {
+        Ok(n) if (min..=max).contains(&n) => Ok(n),
+        _ => Err(errors::argument(ruby, format!("{name} is {}, it must be between {min} and {max}", shorten(value)))),
+    }
+}
+
+fn shorten(value: Value) -> String {
+    let text = value.to_string();
+    if text.len() <= 40 {
+        text
+    } else {
+        format!("{}… ({} digits)", text.chars().take(20).collect::<String>(), text.len())
+    }
+}
+
+/// An Integer of 32 bits.
+pub fn int32(ruby: &Ruby, name: &str, value: Value) -> Result<i32, Error> {
+    int(ruby, name, value, i64::from(i32::MIN), i64::from(i32::MAX)).map(|n| n as i32)
+}
+
+/// An Integer of 32 bits that is not negative.
+pub fn count(ruby: &Ruby, name: &str, value: Value) -> Result<usize, Error> {
+    int(ruby, name, value, 0, i64::from(i32::MAX)).map(|n| n as usize)
+}
+
+/// An index: an Integer; a negative one is `ArgumentError`.
+pub fn index(ruby: &Ruby, name: &str, value: Value) -> Result<usize, Error> {
+    let n = i64::try_convert(value)?;
+    usize::try_from(n).map_err(|_| errors::argument(ruby, format!("{name} is {n}, it must not be negative")))
+}
+
+/// A Float, or an Integer that becomes one.
+pub fn float(ruby: &Ruby, name: &str, value: Value) -> Result<f32, Error> {
+    double(ruby, name, value).map(|x| x as f32)
+}
+
+/// As [`float`], in double precision.
+pub fn double(ruby: &Ruby, name: &str, value: Value) -> Result<f64, Error> {
+    if let Some(float) = Float::from_value(value) {
+        return Ok(float.to_f64());
+    }
+    if Integer::from_value(value).is_some() {
+        return f64::try_convert(value);
+    }
+    Err(wrong_kind(ruby, name, "a Float", value))
+}
+
+/// Anything, for its truth.
+pub fn truth(value: Value) -> bool {
+    Qnil::from_value(value).is_none() && Qfalse::from_value(value).is_none()
+}
+
+/// A String's bytes, copied.
+pub fn bytes(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<u8>, Error> {
+    let string = RString::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "a String", value))?;
+    // SAFETY: the bytes are copied at once.
+    Ok(unsafe { string.as_slice() }.to_vec())
+}
+
+/// A String in UTF-8: one in another encoding is transcoded; raw bytes are taken as they are.
+pub fn text(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<u8>, Error> {
+    use magnus::encoding::{EncodingCapable, RbEncoding};
+    let string = RString::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "a String", value))?;
+    let encoding = RbEncoding::from(string.enc_get());
+    if [ruby.utf8_encoding(), ruby.usascii_encoding(), ruby.ascii8bit_encoding()]
+        .iter()
+        .any(|e| e.name() == encoding.name())
+    {
+        return bytes(ruby, name, value);
+    }
+    let utf8: Value = string.funcall("encode", ("UTF-8",)).map_err(|e| {
+        errors::argument(ruby, format!("{name} cannot be converted from {} to UTF-8: {e}", encoding.name()))
+    })?;
+    bytes(ruby, name, utf8)
+}
+
+/// A String that is UTF-8 throughout.
+pub fn string(ruby: &Ruby, name: &str, value: Value) -> Result<String, Error> {
+    String::from_utf8(text(ruby, name, value)?).map_err(|e| {
+        errors::argument(ruby, format!("{name} is not valid UTF-8 at byte {}", e.utf8_error().valid_up_to()))
+    })
+}
+
+/// A path: a String, or what has `to_path`.
+pub fn path(ruby: &Ruby, name: &str, value: Value) -> Result<PathBuf, Error> {
+    let value = if RString::from_value(value).is_none() && value.respond_to("to_path", false)? {
+        value.funcall("to_path", ())?
+    } else {
+        value
+    };
+    let bytes = bytes(ruby, name, value)?;
+    if bytes.contains(&0) {
+        return Err(errors::argument(ruby, format!("{name} contains a NUL byte")));
+    }
+    if bytes.is_empty() {
+        return Err(errors::argument(ruby, format!("{name} is empty")));
+    }
+    Ok(PathBuf::from(OsStr::from_bytes(&bytes)))
+}
+
+/// An Array of Integers of 32 bits.
+pub fn tokens(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<i32>, Error> {
+    let array = RArray::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "an Array of Integers", value))?;
+    let mut tokens = Vec::with_capacity(array.len());
+    for i in 0..array.len() {
+        tokens.push(int32(ruby, &format_args!("{name}[{i}]").to_string(), array.entry(i as isize)?)?);
+    }
+    Ok(tokens)
+}
+
+/// An Array of Floats.
+pub fn floats(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<f32>, Error> {
+    let array = RArray::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "an Array of Floats", value))?;
+    let mut floats = Vec::with_capacity(array.len());
+    for i in 0..array.len() {
+        let value: Value = array.entry(i as isize)?;
+        floats.push(match Float::from_value(value) {
+            Some(float) => float.to_f64() as f32,
+            None => float(ruby, &format!("{name}[{i}]"), value)?,
+        });
+    }
+    Ok(floats)
+}
+
+/// An Array of Floats from numbers, filled at once.
+pub fn float_array(ruby: &Ruby, numbers: &[f32]) -> Result<RArray, Error> {
+    let array = ruby.ary_new_capa(numbers.len());
+    // A part of them at a time, on the stack: there the collector sees those that are objects.
+    let mut part = [ruby.qnil().as_value(); 128];
+    for chunk in numbers.chunks(part.len()) {
+        for (slot, &number) in part.iter_mut().zip(chunk) {
+            *slot = ruby.float_from_f64(f64::from(number)).as_value();
+        }
+        array.cat(part.get(..chunk.len()).unwrap_or(&part))?;
+    }
+    Ok(array)
+}
+
+/// An Array of Integers.
+pub fn int_array(ruby: &Ruby, numbers: &[i32]) -> Result<RArray, Error> {
+    let array = ruby.ary_new_capa(numbers.len());
+    let mut part = [ruby.qnil().as_value(); 128];
+    for chunk in numbers.chunks(part.len()) {
+        for (slot, &number) in part.iter_mut().zip(chunk) {
+            *slot = ruby.integer_from_i64(i64::from(number)).as_value();
+        }
+        array.cat(part.get(..chunk.len()).unwrap_or(&part))?;
+    }
+    Ok(array)
+}
+
+/// A String in UTF-8 of these bytes.
+pub fn utf8(ruby: &Ruby, bytes: &[u8]) -> RString {
+    ruby.enc_str_new(bytes, ruby.utf8_encoding())
+}

@@ -1,0 +1,28 @@
+//! Tells the collector of memory that it does not see.
+
+/// Bytes that were reported, taken back when this is dropped.
+#[derive(Default)]
+pub struct Reported(isize);
+
+impl Reported {
+    /// Reports `bytes` more.
+    pub fn new(bytes: usize) -> Self {
+        let bytes = isize::try_from(bytes).unwrap_or(isize::MAX);
+        adjust(bytes);
+        Self(bytes)
+    }
+}
+
+impl Drop for Reported {
+    fn drop(&mut self) {
+        if self.0 != 0 {
+            adjust(-self.0);
+        }
+    }
+}
+
+fn adjust(bytes: isize) {
+    // SAFETY: called with the lock of the VM, be it by a method or by the collector that frees an object: Ruby has this
+    // function for the latter, too.
+    unsafe { rb_sys::rb_gc_adjust_memory_usage(bytes as _) };
+}
