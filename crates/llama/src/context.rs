@@ -63,6 +63,7 @@ pub struct Context {
     rows: Rows,
     has_embedding: bool,
     seed: u32,
+    n_threads: (u32, u32),
 }
 
 // SAFETY: llama.cpp does not care which thread uses a context, as long as it is one at a time, which `&mut self` sees
@@ -105,7 +106,16 @@ impl Context {
                 _ => Error::from_status(status, what),
             });
         };
-        Ok(Self { ptr, model, params: params.clone(), rows: Rows::None, has_embedding: false, seed: params.seed })
+        let n_threads = (native.n_threads, native.n_threads_batch);
+        Ok(Self {
+            ptr,
+            model,
+            params: params.clone(),
+            rows: Rows::None,
+            has_embedding: false,
+            seed: params.seed,
+            n_threads,
+        })
     }
 
     pub(crate) fn as_ptr(&mut self) -> *mut sys::llama_context {
@@ -337,12 +347,13 @@ impl Context {
         }
         // SAFETY: the context lives, the numbers are in range.
         unsafe { sys::llama_set_n_threads(self.as_ptr(), n_threads, n_threads_batch) };
+        self.n_threads = (n_threads, n_threads_batch);
         Ok(())
     }
 
     /// The numbers of threads that are in use, for single tokens and for several.
     pub fn n_threads(&self) -> (u32, u32) {
-        (self.params.n_threads.effective(), self.params.n_threads_batch.effective())
+        self.n_threads
     }
 
     /// Starts the random numbers anew; [`ContextParams::RANDOM_SEED`] takes the time.
@@ -352,11 +363,13 @@ impl Context {
         unsafe { sys::llama_set_rng_seed(self.as_ptr(), seed) };
     }
 
-    /// Starts the random numbers as they were started last, so that a used context draws what a fresh one would. A
-    /// random seed goes on being random.
-    pub fn restart_rng(&mut self) {
-        if self.seed != ContextParams::RANDOM_SEED {
-            self.set_rng_seed(self.seed);
+    /// Starts the random numbers with `seed` for once, or as they were started last, so that a used context draws what
+    /// a fresh one would. A random seed goes on being random.
+    pub fn restart_rng(&mut self, seed: Option<u32>) {
+        let seed = seed.unwrap_or(self.seed);
+        if seed != ContextParams::RANDOM_SEED {
+            // SAFETY: the context lives.
+            unsafe { sys::llama_set_rng_seed(self.as_ptr(), seed) };
         }
     }
 

@@ -6,6 +6,8 @@
 //!
 //! What is particular to the bundled build of llama.cpp stays behind these modules.
 
+#![warn(missing_docs)]
+
 pub mod backend;
 pub mod batch;
 pub mod constants;

@@ -198,8 +198,8 @@ macro_rules! field {
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("Batch", ruby.class_object())?;
     class.define_alloc_func::<Batch>();
-    class.define_private_method("init", method!(Batch::initialize, 3))?;
-    class.define_private_method("init_single", method!(Batch::initialize_single, 4))?;
+    class.define_private_method("native_init", method!(Batch::initialize, 3))?;
+    class.define_private_method("native_init_single", method!(Batch::initialize_single, 4))?;
     class.define_private_method("initialize_copy", method!(Batch::initialize_copy, 1))?;
     class.define_method("n_tokens", method!(Batch::n_tokens, 0))?;
     class.define_method("n_tokens=", method!(Batch::set_n_tokens, 1))?;

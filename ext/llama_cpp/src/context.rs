@@ -133,9 +133,11 @@ impl Context {
         Self::run(ruby, rb_self, |native| Ok(native.n_threads().1))
     }
 
-    fn set_n_threads(ruby: &Ruby, rb_self: Obj<Self>, n: Value) -> Result<(), Error> {
-        let n = args::int(ruby, "n_threads", n, 1, i64::from(llama::context_params::Threads::MAX))? as u32;
-        Self::run(ruby, rb_self, |native| native.set_n_threads(n, n))
+    fn set_n_threads(ruby: &Ruby, rb_self: Obj<Self>, n: Value, n_batch: Value) -> Result<(), Error> {
+        let max = i64::from(llama::context_params::Threads::MAX);
+        let n = args::int(ruby, "n_threads", n, 1, max)? as u32;
+        let n_batch = args::int(ruby, "n_threads_batch", n_batch, 1, max)? as u32;
+        Self::run(ruby, rb_self, |native| native.set_n_threads(n, n_batch))
     }
 
     fn decode(ruby: &Ruby, rb_self: Obj<Self>, batch: Value) -> Result<(), Error> {
@@ -249,9 +251,12 @@ impl Context {
         })
     }
 
-    fn restart_rng(ruby: &Ruby, rb_self: Obj<Self>) -> Result<(), Error> {
+    /// Starts the random numbers with `seed`, or, when it is nil, as the context started them last.
+    fn restart_rng(ruby: &Ruby, rb_self: Obj<Self>, seed: Value) -> Result<(), Error> {
+        let seed =
+            if seed.is_nil() { None } else { Some(args::int(ruby, "seed", seed, 0, i64::from(u32::MAX))? as u32) };
         Self::run(ruby, rb_self, |native| {
-            native.restart_rng();
+            native.restart_rng(seed);
             Ok(())
         })
     }
@@ -317,16 +322,16 @@ fn pack(ruby: &Ruby, numbers: &[f32]) -> RString {
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("Context", ruby.class_object())?;
     class.define_alloc_func::<Context>();
-    class.define_private_method("init", method!(Context::initialize, 2))?;
+    class.define_private_method("native_init", method!(Context::initialize, 2))?;
     class.define_private_method("initialize_copy", method!(Context::initialize_copy, 1))?;
-    class.define_private_method("eval_tokens", method!(Context::eval, 3))?;
-    class.define_private_method("eval_embeddings", method!(Context::eval_embd, 3))?;
-    class.define_private_method("decode_tokens", method!(Context::decode_tokens, 2))?;
-    class.define_private_method("restart_rng", method!(Context::restart_rng, 0))?;
-    class.define_private_method("logits_of", method!(Context::logits, 1))?;
-    class.define_private_method("logits_packed_of", method!(Context::logits_packed, 1))?;
-    class.define_private_method("candidates_of", method!(Context::candidates, 1))?;
-    class.define_private_method("set_n_threads", method!(Context::set_n_threads, 1))?;
+    class.define_private_method("native_eval_tokens", method!(Context::eval, 3))?;
+    class.define_private_method("native_eval_embeddings", method!(Context::eval_embd, 3))?;
+    class.define_private_method("native_decode_tokens", method!(Context::decode_tokens, 2))?;
+    class.define_private_method("native_restart_rng", method!(Context::restart_rng, 1))?;
+    class.define_private_method("native_logits_of", method!(Context::logits, 1))?;
+    class.define_private_method("native_logits_packed_of", method!(Context::logits_packed, 1))?;
+    class.define_private_method("native_candidates_of", method!(Context::candidates, 1))?;
+    class.define_private_method("native_set_n_threads", method!(Context::set_n_threads, 2))?;
     class.define_method("model", method!(Context::model, 0))?;
     class.define_method("n_ctx", method!(Context::n_ctx, 0))?;
     class.define_method("n_batch", method!(Context::n_batch, 0))?;

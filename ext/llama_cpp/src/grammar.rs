@@ -167,7 +167,7 @@ impl Grammar {
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("GrammarElement", ruby.class_object())?;
     class.define_alloc_func::<GrammarElement>();
-    class.define_private_method("init", method!(GrammarElement::initialize, 2))?;
+    class.define_private_method("native_init", method!(GrammarElement::initialize, 2))?;
     class.define_private_method("initialize_copy", method!(GrammarElement::initialize_copy, 1))?;
     class.define_method("type", method!(GrammarElement::kind, 0))?;
     class.define_method("type=", method!(GrammarElement::set_kind, 1))?;
@@ -176,9 +176,9 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
 
     let class = module.define_class("Grammar", ruby.class_object())?;
     class.define_alloc_func::<Grammar>();
-    class.define_private_method("init", method!(Grammar::initialize, 2))?;
+    class.define_private_method("native_init", method!(Grammar::initialize, 2))?;
     class.define_private_method("initialize_copy", method!(Grammar::initialize_copy, 1))?;
-    class.define_singleton_method("parse_gbnf", method!(Grammar::from_gbnf, 2))?;
+    class.define_singleton_method("native_from_gbnf", method!(Grammar::from_gbnf, 2))?;
     class.define_method("rules", method!(Grammar::rules, 0))?;
     class.define_method("start_rule_index", method!(Grammar::start_rule_index, 0))?;
     class.define_method("may_end?", method!(Grammar::may_end, 0))?;

@@ -19,8 +19,8 @@ mod token_data_array;
 
 use magnus::{Error, Ruby};
 
-/// Called by `require`.
-#[magnus::init]
+/// Called by `require`, through the `Init_llama_cpp` that the macro writes.
+#[magnus::init(name = "llama_cpp")]
 fn init(ruby: &Ruby) -> Result<(), Error> {
     let module = ruby.define_module("LLaMACpp")?;
     constants::init(ruby, module)?;

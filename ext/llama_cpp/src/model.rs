@@ -204,9 +204,9 @@ macro_rules! getter {
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("Model", ruby.class_object())?;
     class.define_alloc_func::<Model>();
-    class.define_private_method("load_file", method!(Model::load, 3))?;
+    class.define_private_method("native_load_file", method!(Model::load, 3))?;
     class.define_private_method("initialize_copy", method!(Model::initialize_copy, 1))?;
-    class.define_private_method("tokenize_text", method!(Model::tokenize, 4))?;
+    class.define_private_method("native_tokenize_text", method!(Model::tokenize, 4))?;
     class.define_method("empty?", method!(Model::is_empty, 0))?;
     class.define_method("free", method!(Model::free, 0))?;
     class.define_method("params", method!(Model::params, 0))?;

@@ -110,7 +110,7 @@ fn tag_of(ruby: &Ruby, value: Value) -> Result<i64, Error> {
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("ModelKVOverride", ruby.class_object())?;
     class.define_alloc_func::<ModelKVOverride>();
-    class.define_private_method("init", method!(ModelKVOverride::initialize, 3))?;
+    class.define_private_method("native_init", method!(ModelKVOverride::initialize, 3))?;
     class.define_private_method("initialize_copy", method!(ModelKVOverride::initialize_copy, 1))?;
     class.define_method("key", method!(ModelKVOverride::key, 0))?;
     class.define_method("tag", method!(ModelKVOverride::tag, 0))?;

@@ -165,19 +165,19 @@ impl Context {
 
 pub fn init(_ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class: RClass = module.const_get("Context")?;
-    class.define_private_method("repetition_penalties", method!(Context::repetition_penalties, 5))?;
-    class.define_private_method("top_k", method!(Context::top_k, 3))?;
-    class.define_private_method("top_p", method!(Context::top_p, 3))?;
-    class.define_private_method("min_p", method!(Context::min_p, 3))?;
-    class.define_private_method("tail_free", method!(Context::tail_free, 3))?;
-    class.define_private_method("typical", method!(Context::typical, 3))?;
-    class.define_private_method("temp", method!(Context::temp, 2))?;
-    class.define_private_method("grammar", method!(Context::grammar, 2))?;
-    class.define_private_method("accept_token", method!(Context::accept_token, 2))?;
-    class.define_private_method("guidance", method!(Context::guidance, 3))?;
-    class.define_private_method("apply_guidance", method!(Context::apply_guidance, 3))?;
-    class.define_private_method("mirostat", method!(Context::mirostat, 5))?;
-    class.define_private_method("mirostat_v2", method!(Context::mirostat_v2, 4))?;
+    class.define_private_method("native_repetition_penalties", method!(Context::repetition_penalties, 5))?;
+    class.define_private_method("native_top_k", method!(Context::top_k, 3))?;
+    class.define_private_method("native_top_p", method!(Context::top_p, 3))?;
+    class.define_private_method("native_min_p", method!(Context::min_p, 3))?;
+    class.define_private_method("native_tail_free", method!(Context::tail_free, 3))?;
+    class.define_private_method("native_typical", method!(Context::typical, 3))?;
+    class.define_private_method("native_temp", method!(Context::temp, 2))?;
+    class.define_private_method("native_grammar", method!(Context::grammar, 2))?;
+    class.define_private_method("native_accept_token", method!(Context::accept_token, 2))?;
+    class.define_private_method("native_guidance", method!(Context::guidance, 3))?;
+    class.define_private_method("native_apply_guidance", method!(Context::apply_guidance, 3))?;
+    class.define_private_method("native_mirostat", method!(Context::mirostat, 5))?;
+    class.define_private_method("native_mirostat_v2", method!(Context::mirostat_v2, 4))?;
     class.define_method("sample_softmax", method!(Context::softmax, 1))?;
     class.define_method("sample_token_greedy", method!(Context::greedy, 1))?;
     class.define_method("sample_token", method!(Context::draw, 1))?;

@@ -77,7 +77,7 @@ impl TokenData {
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("TokenData", ruby.class_object())?;
     class.define_alloc_func::<TokenData>();
-    class.define_private_method("init", method!(TokenData::initialize, 3))?;
+    class.define_private_method("native_init", method!(TokenData::initialize, 3))?;
     class.define_private_method("initialize_copy", method!(TokenData::initialize_copy, 1))?;
     class.define_method("id", method!(TokenData::id, 0))?;
     class.define_method("id=", method!(TokenData::set_id, 1))?;

@@ -125,7 +125,7 @@ fn uninitialized(ruby: &Ruby) -> Error {
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("TokenDataArray", ruby.class_object())?;
     class.define_alloc_func::<TokenDataArray>();
-    class.define_private_method("init", method!(TokenDataArray::initialize, 2))?;
+    class.define_private_method("native_init", method!(TokenDataArray::initialize, 2))?;
     class.define_private_method("initialize_copy", method!(TokenDataArray::initialize_copy, 1))?;
     class.define_method("size", method!(TokenDataArray::length, 0))?;
     class.define_method("sorted", method!(TokenDataArray::sorted, 0))?;

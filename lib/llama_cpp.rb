@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+require_relative 'llama_cpp/version'
+require_relative 'llama_cpp/log'
+require_relative 'llama_cpp/llama_cpp'
+require_relative 'llama_cpp/module_functions'
+require_relative 'llama_cpp/token_data'
+require_relative 'llama_cpp/token_data_array'
+require_relative 'llama_cpp/timings'
+require_relative 'llama_cpp/model_kv_override'
+require_relative 'llama_cpp/model'
+require_relative 'llama_cpp/batch'
+require_relative 'llama_cpp/grammar'
+require_relative 'llama_cpp/context'
+require_relative 'llama_cpp/sampling'
+require_relative 'llama_cpp/generation'
+
+LLaMACpp.backend_init
+at_exit { LLaMACpp.backend_free }

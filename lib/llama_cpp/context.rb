@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+module LLaMACpp
+  # A context: the KV cache of a {Model}, and the outputs of its last decode.
+  #
+  # A context works for one thread at a time; a second one gets a RuntimeError. Several contexts of one model can work
+  # at the same time.
+  class Context
+    # @param model [Model] a loaded model; its memory lives as long as the context
+    # @param params [ContextParams] how to make it
+    # @raise [ArgumentError] for an empty model, a wrong kind of value, or a parameter outside of its limits
+    # @raise [RuntimeError] for a model of which only the vocabulary was loaded
+    # @raise [NoMemoryError] for a cache larger than the machine's memory
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.n_ctx #=> 512
+    def initialize(model:, params:)
+      native_init(model, params)
+    end
+
+    # Decodes tokens of the sequence 0, after dropping what the cache has from +n_past+ on.
+    #
+    # @deprecated Use {#decode}.
+    # @param tokens [Array<Integer>] the tokens
+    # @param n_past [Integer] the position of the first
+    # @param n_tokens [Integer, nil] how many of them count; nil for all
+    # @return [nil]
+    # @raise (see #decode)
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.eval(tokens: model.tokenize(text: 'Hello', add_bos: true), n_past: 0)
+    #   context.kv_cache_token_count.positive? #=> true
+    def eval(tokens:, n_past:, n_tokens: nil)
+      deprecated(:eval, :decode)
+      native_eval_tokens(tokens, n_past, n_tokens)
+    end
+
+    # As {#eval}, with embeddings instead of tokens.
+    #
+    # @deprecated Use {#decode}.
+    # @param embd [Array<Float>] +n_tokens × n_embd+ values, one token after the other
+    # @param n_past [Integer] the position of the first
+    # @param n_tokens [Integer, nil] how many tokens count; nil for all
+    # @param tokens [Array<Float>] another name of +embd+
+    # @return [nil]
+    # @raise (see #decode)
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.eval_embd(embd: [0.1] * model.n_embd, n_past: 0)
+    #   context.kv_cache_token_count #=> 1
+    def eval_embd(n_past:, embd: UNSET, n_tokens: nil, tokens: UNSET)
+      deprecated(:eval_embd, :decode)
+      values = embd.equal?(UNSET) ? tokens : embd
+      raise ArgumentError, 'missing keyword: :embd' if values.equal?(UNSET)
+      raise ArgumentError, 'embd and tokens are the same: give one of them' unless [embd, tokens].one?(UNSET)
+
+      native_eval_embeddings(values, n_past, n_tokens)
+    end
+
+    # The logits of the last decode.
+    #
+    # @param row [Integer, nil] nil: every token's, one row after the other, if the context was made with +logits_all+;
+    #   else those of the last token that asked for logits. An Integer: those of one token; a negative one counts from
+    #   the end.
+    # @return [Array<Float>] +n_vocab+ values, or +n_tokens × n_vocab+
+    # @raise [RuntimeError] before the first decode, or when no token asked for logits
+    # @raise [IndexError] for a token whose logits were not asked for
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #   context.logits.size #=> 640
+    def logits(row = nil)
+      native_logits_of(row)
+    end
+
+    # As {#logits}, as a binary String of native floats: <tt>unpack('f*')</tt>, Numo and database columns take it as it is.
+    #
+    # @param row (see #logits)
+    # @return [String] four bytes for each value
+    # @raise (see #logits)
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #   context.logits_packed.unpack('f*') == context.logits #=> true
+    def logits_packed(row = nil)
+      native_logits_packed_of(row)
+    end
+
+    # The whole vocabulary as candidates, with the logits of one token, in the order of the ids.
+    #
+    # @param index [Integer] the token in the last batch; a negative one counts from the end
+    # @return [TokenDataArray]
+    # @raise (see #logits)
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   tokens = model.tokenize(text: 'The capital of France is', add_bos: true)
+    #   context.decode(LLaMACpp::Batch.get_one(tokens: tokens, n_tokens: tokens.size, pos_zero: 0, seq_id: 0))
+    #   model.token_to_piece(context.sample_token_greedy(context.candidates)) #=> " P"
+    def candidates(index = -1)
+      native_candidates_of(index)
+    end
+
+    # Writes {#timings} to stderr, for people.
+    #
+    # @return [nil]
+    def print_timings
+      t = timings
+      $stderr.puts(
+        format('load:   %10.2f ms', t.t_load_ms),
+        timing_line('sample', t.t_sample_ms, t.n_sample),
+        timing_line('prompt', t.t_p_eval_ms, t.n_p_eval),
+        timing_line('eval', t.t_eval_ms, t.n_eval),
+        format('total:  %10.2f ms', t.t_end_ms - t.t_start_ms)
+      )
+    end
+
+    # @return [String]
+    def inspect
+      format('#<%<class>s n_ctx: %<n_ctx>d, n_batch: %<n_batch>d, tokens: %<tokens>d, model: %<model>p>',
+             class: self.class, n_ctx:, n_batch:, tokens: kv_cache_token_count, model:)
+    rescue RuntimeError
+      "#<#{self.class} in use or uninitialized>"
+    end
+
+    private
+
+    def deprecated(name, instead)
+      warn("#{self.class}##{name} is deprecated: use #{instead}", uplevel: 2)
+    end
+
+    def timing_line(name, milliseconds, count)
+      rate = milliseconds.positive? ? count * 1000.0 / milliseconds : 0.0
+      format('%-7s %10.2f ms / %6d tokens (%8.2f ms each, %9.2f per second)', "#{name}:", milliseconds, count,
+             milliseconds / [count, 1].max, rate)
+    end
+  end
+end

@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+module LLaMACpp
+  # A model: weights and vocabulary of a GGUF file.
+  class Model
+    # Reads the header of a GGUF file, without loading it.
+    #
+    # @param path [String] the file
+    # @return [Hash{String => Object}] metadata under its keys; +"gguf.version"+; +"gguf.tensors"+, an Array of Hashes
+    #   with +:name+, +:type+, +:shape+ (the contiguous dimension first) and +:n_bytes+
+    # @raise [RuntimeError] when it cannot be read, or is no sound GGUF file
+    # @example
+    #   metadata = LLaMACpp::Model.metadata('models/tiny/tiny.gguf')
+    #   metadata['llama.embedding_length'] #=> 256
+    def self.metadata(path)
+      version, values, tensors = Native.metadata(path)
+      values.merge('gguf.version' => version, 'gguf.tensors' => tensors)
+    end
+
+    # Loads a model; without arguments the model stays empty until {#load}.
+    #
+    # @param model_path [String] a GGUF file
+    # @param params [ModelParams] how to load it
+    # @yield (see #load)
+    # @yieldparam (see #load)
+    # @yieldreturn (see #load)
+    # @raise (see #load)
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   model.desc #=> "llama ?B F16"
+    def initialize(model_path: UNSET, params: UNSET, &block)
+      return if model_path.equal?(UNSET) && params.equal?(UNSET)
+
+      missing = { model_path:, params: }.select { |_, given| given.equal?(UNSET) }.keys
+      raise ArgumentError, "missing keyword: #{missing.map(&:inspect).join(', ')}" unless missing.empty?
+
+      native_load_file(model_path, params, block)
+    end
+
+    # Loads a model into an empty one. Other threads run meanwhile; an interrupt ends the load.
+    #
+    # @param model_path [String] a GGUF file
+    # @param params [ModelParams] how to load it
+    # @yield [fraction] as the weights come in
+    # @yieldparam fraction [Float] how much is loaded, 0.0 to 1.0
+    # @yieldreturn [Object] false cancels the load
+    # @return [nil]
+    # @raise [RuntimeError] when a model is loaded already, the file cannot be read or is no model that llama.cpp can
+    #   load, or the block returned false
+    # @raise [ArgumentError] for a wrong kind of value
+    # @example
+    #   model = LLaMACpp::Model.new
+    #   model.load(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new) { |fraction| fraction <= 1.0 }
+    #   model.empty? #=> false
+    def load(model_path:, params:, &block)
+      native_load_file(model_path, params, block)
+    end
+
+    # The tokens of a text.
+    #
+    # @param text [String] any text. One in another encoding than UTF-8 is converted; a SentencePiece vocabulary takes
+    #   invalid UTF-8 byte by byte.
+    # @param n_max_tokens [Integer, nil] the most that are wanted; nil for as many as there are
+    # @param add_bos [Boolean] put the beginning-of-sequence token first
+    # @param special [Boolean] take the text of special tokens, like +</s>+, for these tokens
+    # @return [Array<Integer>]
+    # @raise [RuntimeError] when there are more than +n_max_tokens+, or the model is empty
+    # @raise [ArgumentError] for invalid UTF-8 with a BPE vocabulary
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   model.tokenize(text: 'The capital of France is', add_bos: true) #=> [1, 262, 299, 268, 410, 306, 316, 266]
+    def tokenize(text:, n_max_tokens: nil, add_bos: false, special: false)
+      native_tokenize_text(text, n_max_tokens, add_bos, special)
+    end
+
+    # @return [String]
+    def inspect
+      return "#<#{self.class} empty>" if empty?
+
+      format('#<%<class>s %<desc>s, %<size>s>', class: self.class, desc:, size: Model.human_size(size))
+    end
+
+    # Bytes as people say them.
+    # @api private
+    def self.human_size(bytes)
+      return "#{bytes} B" if bytes < 1000
+
+      unit = %w[kB MB GB TB].each_with_index.find { |_, power| bytes < 1000**(power + 2) } || ['PB', 4]
+      number = bytes.to_f / (1000**(unit[1] + 1))
+      "#{number.round(number < 10 ? 1 : 0)} #{unit[0]}"
+    end
+  end
+end

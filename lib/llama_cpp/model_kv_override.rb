@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+module LLaMACpp
+  # A metadata key with another value than the model's file has.
+  #
+  # @example
+  #   override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
+  #   params = LLaMACpp::ModelParams.new
+  #   params.kv_overrides = [override]
+  #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: params)
+  #   model.n_ctx_train #=> 128
+  #
+  # @!attribute [r] key
+  #   @return [String] the key, like +llama.context_length+
+  # @!attribute [r] tag
+  #   @return [Integer] the kind of the value, one of +LLAMA_KV_OVERRIDE_INT+, +_FLOAT+, +_BOOL+
+  # @!attribute [r] int_value
+  #   @return [Integer] the value of an INT, else 0
+  # @!attribute [r] float_value
+  #   @return [Float] the value of a FLOAT, else 0.0
+  # @!attribute [r] bool_value
+  #   @return [Boolean] the value of a BOOL, else false
+  class ModelKVOverride
+    # Without arguments: an override of no key.
+    #
+    # @param key [String] at most 127 bytes
+    # @param value [Integer, Float, true, false] the value
+    # @param tag [Integer, nil] the kind, if it is not to follow from the value
+    # @raise [ArgumentError] for a key that is empty or too long, or a value that does not fit the tag
+    # @example
+    #   LLaMACpp::ModelKVOverride.new(key: 'llama.rope.freq_base', value: 1e6).tag #=> 1
+    def initialize(key: UNSET, value: UNSET, tag: nil)
+      return if key.equal?(UNSET) && value.equal?(UNSET) && tag.nil?
+
+      missing = { key:, value: }.select { |_, given| given.equal?(UNSET) }.keys
+      raise ArgumentError, "missing keyword: #{missing.map(&:inspect).join(', ')}" unless missing.empty?
+
+      native_init(key, value, tag)
+    end
+  end
+end

@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+module LLaMACpp
+  # Chooses the next token: the samplers of {Context}, one after the other.
+  #
+  # @api private
+  class SamplerChain
+    # @param context [Context]
+    # @param settings [Hash{Symbol => Object}] as {LLaMACpp.generate} takes them
+    def initialize(context, settings)
+      @context = context
+      @settings = settings
+      @mu = 2.0 * settings[:tau]
+      @grammar = settings[:grammar]
+      @bias = settings[:logit_bias].to_a
+    end
+
+    # @param last_tokens [Array<Integer>] what has been said, for the penalties
+    # @return [Integer] the token
+    def draw(last_tokens)
+      candidates = @context.candidates
+      @bias.each { |token, bias| candidates.add_bias(token, bias) }
+      penalize(candidates, last_tokens)
+      @context.sample_grammar(candidates, grammar: @grammar) if @grammar
+      choose(candidates).tap { |id| @context.grammar_accept_token(grammar: @grammar, token: id) if @grammar }
+    end
+
+    private
+
+    def penalize(candidates, last_tokens)
+      return if last_tokens.empty?
+
+      @context.sample_repetition_penalties(
+        candidates, last_tokens, penalty_repeat: @settings[:repeat_penalty],
+                                 penalty_freq: @settings[:frequency], penalty_present: @settings[:presence]
+      )
+    end
+
+    def choose(candidates)
+      return @context.sample_token_greedy(candidates) if @settings[:temperature] <= 0
+      return choose_by_mirostat(candidates) unless @settings[:mirostat].zero?
+
+      truncate(candidates)
+      @context.sample_temp(candidates, temp: @settings[:temperature])
+      @context.sample_token(candidates)
+    end
+
+    # In the order of llama.cpp's own programs. Those that would keep everything are left out.
+    def truncate(candidates)
+      top_k, tfs_z, typical_p, top_p, min_p = @settings.values_at(:top_k, :tfs_z, :typical_p, :top_p, :min_p)
+      @context.sample_top_k(candidates, k: top_k) if top_k.positive?
+      @context.sample_tail_free(candidates, z: tfs_z) if tfs_z < 1
+      @context.sample_typical(candidates, prob: typical_p) if typical_p < 1
+      @context.sample_top_p(candidates, prob: top_p) if top_p < 1
+      @context.sample_min_p(candidates, prob: min_p) if min_p.positive?
+    end
+
+    def choose_by_mirostat(candidates)
+      tau, eta = @settings.values_at(:tau, :eta)
+      @context.sample_temp(candidates, temp: @settings[:temperature])
+      id, @mu = if @settings[:mirostat] == 1
+                  @context.sample_token_mirostat(candidates, tau:, eta:, m: 100, mu: @mu)
+                else
+                  @context.sample_token_mirostat_v2(candidates, tau:, eta:, mu: @mu)
+                end
+      id
+    end
+  end
+  private_constant :SamplerChain
+end
