@@ -311,7 +311,8 @@ pub(crate) mod mutation {
         }
     }
 
-    /// The most memory that this process ever had, in bytes; 0 where the system does not tell.
+    /// The most memory that this process ever had, in bytes, give or take what the system has not counted yet; 0 where
+    /// it does not tell.
     pub(crate) fn peak_memory() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
