@@ -9,8 +9,8 @@ module LLaMACpp
     # @param model [Model] a loaded model; its memory lives as long as the context
     # @param params [ContextParams] how to make it
     # @raise [ArgumentError] for an empty model, a wrong kind of value, or a parameter outside of its limits
-    # @raise [RuntimeError] for a model of which only the vocabulary was loaded
-    # @raise [NoMemoryError] for a cache larger than the machine's memory
+    # @raise [RuntimeError] for a model of which only the vocabulary was loaded, or a cache larger than the machine's
+    #   memory
     # @example
     #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
     #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
@@ -104,6 +104,40 @@ module LLaMACpp
     #   model.token_to_piece(context.sample_token_greedy(context.candidates)) #=> " P"
     def candidates(index = -1)
       native_candidates_of(index)
+    end
+
+    # Saves the state (random numbers, logits, embedding, KV cache) in a file, with the tokens that led to it.
+    #
+    # The file appears when it is complete. Positions that were moved must have been decoded since.
+    #
+    # @param session_path [String] the file
+    # @param session_tokens [Array<Integer>] the tokens
+    # @return [nil]
+    # @raise [RuntimeError] when it cannot be written, or the cache is of a type that cannot be saved
+    # @raise [ArgumentError] for a token outside of the vocabulary
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #   context.save_session_file(session_path: 'tmp/example.session', session_tokens: [1, 262])
+    #   context.load_session_file(session_path: 'tmp/example.session') #=> [1, 262]
+    def save_session_file(session_path:, session_tokens:)
+      native_save_session(session_path, session_tokens)
+    end
+
+    # Takes over the state of a session file.
+    #
+    # @param session_path [String] a file that {#save_session_file} wrote, for the same model and +n_ctx+
+    # @return [Array<Integer>] the tokens that were saved with it
+    # @raise [RuntimeError] when it cannot be read, is damaged, or is one of another model or another size of context; the
+    #   context is as it was then
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.save_session_file(session_path: 'tmp/example.session', session_tokens: [])
+    #   context.load_session_file(session_path: 'tmp/example.session') #=> []
+    def load_session_file(session_path:)
+      native_load_session(session_path)
     end
 
     # Writes {#timings} to stderr, for people.

@@ -56,6 +56,28 @@ module LLaMACpp
       native_load_file(model_path, params, block)
     end
 
+    # Adds a LoRA adapter to the weights. It waits until no context of the model computes.
+    #
+    # A model whose file is mapped (the default) gets a private copy of the pages that change; the file stays as it is.
+    #
+    # @param lora_path [String] an adapter in llama.cpp's GGLA format
+    # @param scale [Float] how strongly it counts
+    # @param base_model_path [String, nil] a GGUF file with better weights to add it to, of the same shapes
+    # @param n_threads [Integer] threads to compute with
+    # @return [nil]
+    # @raise [RuntimeError] when a file cannot be read, or the adapter does not fit the model
+    # @raise [ArgumentError] for a wrong kind of value
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   begin
+    #     model.apply_lora_from_file(lora_path: 'README.md')
+    #   rescue RuntimeError => e
+    #     e.message.include?('README.md') #=> true
+    #   end
+    def apply_lora_from_file(lora_path:, scale: 1.0, base_model_path: nil, n_threads: 1)
+      native_apply_lora(lora_path, scale, base_model_path, n_threads)
+    end
+
     # The tokens of a text.
     #
     # @param text [String] any text. One in another encoding than UTF-8 is converted; a SentencePiece vocabulary takes

@@ -37,5 +37,46 @@ module LLaMACpp
 
       native_init(key, value, tag)
     end
+
+    # @return [Integer, Float, Boolean] the value that counts, as the tag says
+    # @example
+    #   LLaMACpp::ModelKVOverride.new(key: 'general.name', value: true).value #=> true
+    def value
+      { LLAMA_KV_OVERRIDE_INT => int_value, LLAMA_KV_OVERRIDE_FLOAT => float_value }.fetch(tag, bool_value)
+    end
+
+    # @param other [Object]
+    # @return [Boolean] whether it gives the same key the same value of the same kind
+    # @example
+    #   one, other = [1, 1.0].map { |value| LLaMACpp::ModelKVOverride.new(key: 'llama.block_count', value: value) }
+    #   one == other #=> false
+    def ==(other)
+      other.is_a?(ModelKVOverride) && [key, tag, value] == [other.key, other.tag, other.value]
+    end
+
+    # Whether +other+ can take the place of this object as the key of a Hash.
+    #
+    # @param other [Object]
+    # @return [Boolean]
+    # @example
+    #   LLaMACpp::ModelKVOverride.new.eql?(LLaMACpp::ModelKVOverride.new) #=> true
+    def eql?(other)
+      other.instance_of?(self.class) && [key, tag, value].eql?([other.key, other.tag, other.value])
+    end
+
+    # @return [Integer] the same for objects that are {#eql?}
+    # @example
+    #   LLaMACpp::ModelKVOverride.new.hash == LLaMACpp::ModelKVOverride.new.hash #=> true
+    def hash
+      [self.class, key, tag, value].hash
+    end
+
+    # @return [String]
+    # @example
+    #   LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128).inspect
+    #   #=> "#<LLaMACpp::ModelKVOverride llama.context_length: 128>"
+    def inspect
+      "#<#{self.class} #{key}: #{value}>"
+    end
   end
 end

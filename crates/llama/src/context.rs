@@ -122,7 +122,7 @@ impl Context {
         self.ptr.as_ptr()
     }
 
-    fn info(&self) -> sys::shim_context_info {
+    pub(crate) fn info(&self) -> sys::shim_context_info {
         // SAFETY: the context lives.
         unsafe { sys::shim_context_info(self.ptr.as_ptr()) }
     }
@@ -232,6 +232,19 @@ impl Context {
              free some with kv_cache_seq_rm or kv_cache_clear, or make a context with a larger n_ctx",
             info.kv_used, info.kv_size
         ))
+    }
+
+    /// Notes what a restored state has.
+    pub(crate) fn restored(&mut self, n_logits: u64) {
+        let n_vocab = u64::try_from(self.model.n_vocab()).unwrap_or(0).max(1);
+        let n_rows = usize::try_from(n_logits / n_vocab).unwrap_or(0);
+        self.rows = match n_rows {
+            0 => Rows::None,
+            1 => Rows::Last,
+            n if self.params.logits_all => Rows::All(n),
+            n => Rows::Some(vec![n - 1]),
+        };
+        self.has_embedding = self.params.embedding;
     }
 
     /// Drops what the cache has from position `n_past` on, then decodes `batch`, which starts there. If that cannot

@@ -154,8 +154,8 @@ impl ContextParams {
     ///
     /// # Errors
     ///
-    /// [`Error::State`] when the model has no weights, [`Error::Argument`] for a value outside its limits,
-    /// [`Error::NoMemory`] for a cache larger than the memory.
+    /// [`Error::State`] when the model has no weights or the cache would be larger than the memory,
+    /// [`Error::Argument`] for a value outside its limits.
     pub fn check(&self, model: &Model) -> Result<()> {
         if model.vocab_only() {
             return Err(Error::state("the model was loaded with vocab_only: it has no weights to make a context with"));
@@ -236,7 +236,7 @@ impl ContextParams {
         let needed = kv_bytes.saturating_add(scores);
         if let Some(limit) = backend::memory_limit() {
             if needed > limit {
-                return Err(Error::NoMemory(format!(
+                return Err(Error::state(format!(
                     "a context of {n_ctx} tokens needs {} MiB for its KV cache and {} MiB to compute, this machine has {} MiB: \
                      choose a smaller n_ctx or n_batch",
                     kv_bytes >> 20,

@@ -261,6 +261,18 @@ impl Context {
         })
     }
 
+    fn save_session(ruby: &Ruby, rb_self: Obj<Self>, path: Value, tokens: Value) -> Result<(), Error> {
+        let path = args::path(ruby, "session_path", path)?;
+        let tokens = args::tokens(ruby, "session_tokens", tokens)?;
+        Self::run_released(ruby, rb_self, |native, _| native.save_session(&path, &tokens))
+    }
+
+    fn load_session(ruby: &Ruby, rb_self: Obj<Self>, path: Value) -> Result<RArray, Error> {
+        let path = args::path(ruby, "session_path", path)?;
+        let tokens = Self::run_released(ruby, rb_self, |native, _| native.load_session(&path))?;
+        args::int_array(ruby, &tokens)
+    }
+
     // ---- the KV cache
 
     fn kv_token_count(ruby: &Ruby, rb_self: Obj<Self>) -> Result<i32, Error> {
@@ -332,6 +344,8 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     class.define_private_method("native_logits_packed_of", method!(Context::logits_packed, 1))?;
     class.define_private_method("native_candidates_of", method!(Context::candidates, 1))?;
     class.define_private_method("native_set_n_threads", method!(Context::set_n_threads, 2))?;
+    class.define_private_method("native_save_session", method!(Context::save_session, 2))?;
+    class.define_private_method("native_load_session", method!(Context::load_session, 1))?;
     class.define_method("model", method!(Context::model, 0))?;
     class.define_method("n_ctx", method!(Context::n_ctx, 0))?;
     class.define_method("n_batch", method!(Context::n_batch, 0))?;

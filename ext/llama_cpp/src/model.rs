@@ -144,6 +144,23 @@ impl Model {
         args::int_array(ruby, &tokens)
     }
 
+    fn apply_lora(
+        ruby: &Ruby,
+        rb_self: Obj<Self>,
+        path: Value,
+        scale: Value,
+        base: Value,
+        n_threads: Value,
+    ) -> Result<(), Error> {
+        rb_self.check_frozen()?;
+        let model = Self::native(ruby, &rb_self)?;
+        let path = args::path(ruby, "lora_path", path)?;
+        let scale = args::float(ruby, "scale", scale)?;
+        let base = if base.is_nil() { None } else { Some(args::path(ruby, "base_model_path", base)?) };
+        let n_threads = args::count(ruby, "n_threads", n_threads)? as u32;
+        gvl::release(ruby, |_| model.apply_lora(&path, scale, base.as_deref(), n_threads))
+    }
+
     fn token_to_piece(ruby: &Ruby, rb_self: &Self, token: Value) -> Result<RString, Error> {
         let model = Self::native(ruby, rb_self)?;
         let token = i32::try_convert(token)?;
@@ -207,6 +224,7 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     class.define_private_method("native_load_file", method!(Model::load, 3))?;
     class.define_private_method("initialize_copy", method!(Model::initialize_copy, 1))?;
     class.define_private_method("native_tokenize_text", method!(Model::tokenize, 4))?;
+    class.define_private_method("native_apply_lora", method!(Model::apply_lora, 4))?;
     class.define_method("empty?", method!(Model::is_empty, 0))?;
     class.define_method("free", method!(Model::free, 0))?;
     class.define_method("params", method!(Model::params, 0))?;
