@@ -9,13 +9,14 @@ ROOT = File.expand_path('../..', __dir__)
 # Debian calls the program rbs3.1; the gem is the same everywhere.
 RBS = [RbConfig.ruby, '-e', 'load Gem.activate_bin_path("rbs", "rbs")'].freeze
 
-# The release profile, as for the extension: llama.cpp is compiled once for all of them.
+# The release profile and the whole workspace, as for the extension: with other settings Cargo would build the
+# dependencies anew, and llama.cpp with them.
 CHECKS = {
   'rustfmt' => %w[cargo fmt --all --check],
   'rubocop' => %w[rubocop],
   'signatures' => [*RBS, '-I', 'sig', 'validate', '--silent'],
   'clippy' => %w[cargo clippy --locked --workspace --all-targets --release -- -D warnings],
-  'cargo test' => %w[cargo test --locked --release --package llama],
+  'cargo test' => %w[cargo test --locked --workspace --release],
   'rspec' => %w[rspec]
 }.freeze
 
