@@ -19,6 +19,61 @@ module LLaMACpp
       native_init(model, params)
     end
 
+    # @!method model
+    #
+    #   @return [Model] what it was made of
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.model.equal?(model) #=> true
+
+    # @!method n_ctx
+    #
+    #   @return [Integer] tokens that the KV cache holds
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.n_ctx #=> 512
+
+    # @!method n_batch
+    #
+    #   @return [Integer] the most tokens that one {#decode} takes
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     params = LLaMACpp::ContextParams.new(n_batch: 64)
+    #     LLaMACpp::Context.new(model: model, params: params).n_batch #=> 64
+
+    # @!method n_threads
+    #
+    #   @return [Integer] threads that decode a single token
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     params = LLaMACpp::ContextParams.new(n_threads: 1)
+    #     LLaMACpp::Context.new(model: model, params: params).n_threads #=> 1
+
+    # @!method n_threads_batch
+    #
+    #   @return [Integer] threads that decode several tokens
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     params = LLaMACpp::ContextParams.new(n_threads_batch: 1)
+    #     LLaMACpp::Context.new(model: model, params: params).n_threads_batch #=> 1
+
+    # @!method decode(batch)
+    #   Decodes a batch: its tokens enter the KV cache, and logits and embedding are computed. Other threads run
+    #   meanwhile; an interrupt ends it, and leaves the cache as it was.
+    #   @param batch [Batch] at most {#n_batch} tokens
+    #   @return [nil]
+    #   @raise [ArgumentError] for a batch that is empty or too large, or has tokens, positions or sequences out of
+    #     range
+    #   @raise [RuntimeError] when the cache has no room, or another thread uses the context; nothing has changed then
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     tokens = model.tokenize(text: 'The capital of France is', add_bos: true)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: tokens, n_tokens: tokens.size, pos_zero: 0, seq_id: 0)) #=> nil
+    #     context.kv_cache_token_count #=> 8
+
     # Decodes tokens of the sequence 0, after dropping what the cache has from +n_past+ on.
     #
     # @deprecated Use {#decode}.
@@ -77,7 +132,8 @@ module LLaMACpp
       native_logits_of(row)
     end
 
-    # As {#logits}, as a binary String of native floats: <tt>unpack('f*')</tt>, Numo and database columns take it as it is.
+    # As {#logits}, as a binary String of native floats: <tt>unpack('f*')</tt>, Numo and database columns take it as it
+    # is.
     #
     # @param row (see #logits)
     # @return [String] four bytes for each value
@@ -90,6 +146,29 @@ module LLaMACpp
     def logits_packed(row = nil)
       native_logits_packed_of(row)
     end
+
+    # @!method embeddings
+    #   The embedding of the last token of the last decode, as the model's last layer has it. Its length means nothing:
+    #   divide by it before you compare.
+    #   @return [Array<Float>] +n_embd+ values
+    #   @raise [RuntimeError] when the context was made without +embedding+, or before the first decode
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     params = LLaMACpp::ContextParams.new(embedding: true)
+    #     context = LLaMACpp::Context.new(model: model, params: params)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #     context.embeddings.size #=> 256
+
+    # @!method embeddings_packed
+    #   As {#embeddings}, as a binary String of native floats.
+    #   @return [String] four bytes for each value
+    #   @raise (see #embeddings)
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     params = LLaMACpp::ContextParams.new(embedding: true)
+    #     context = LLaMACpp::Context.new(model: model, params: params)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #     context.embeddings_packed.unpack('f*') == context.embeddings #=> true
 
     # The whole vocabulary as candidates, with the logits of one token, in the order of the ids.
     #
@@ -129,8 +208,8 @@ module LLaMACpp
     #
     # @param session_path [String] a file that {#save_session_file} wrote, for the same model and +n_ctx+
     # @return [Array<Integer>] the tokens that were saved with it
-    # @raise [RuntimeError] when it cannot be read, is damaged, or is one of another model or another size of context; the
-    #   context is as it was then
+    # @raise [RuntimeError] when it cannot be read, is damaged, or is one of another model or another size of context;
+    #   the context is as it was then
     # @example
     #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
     #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
@@ -140,21 +219,65 @@ module LLaMACpp
       native_load_session(session_path)
     end
 
+    # @!method timings
+    #
+    #   @return [Timings] where the time went since the context was made, or since {#reset_timings}
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #     context.timings.n_p_eval #=> 2
+
+    # @!method reset_timings
+    #   Starts the {#timings} anew.
+    #   @return [nil]
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #     context.reset_timings #=> nil
+    #     context.timings.t_p_eval_ms #=> 0.0
+
+    # @!method set_rng_seed(seed)
+    #   Starts the random numbers of {#sample_token} and the Mirostat samplers anew.
+    #   @param seed [Integer] 0 to 4294967294; 4294967295 takes the time
+    #   @return [nil]
+    #   @raise [ArgumentError] for a seed outside of its limits
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #     draws = Array.new(2) do
+    #       context.set_rng_seed(42)
+    #       Array.new(5) { context.sample_token(context.candidates) }
+    #     end
+    #     draws[0] == draws[1] #=> true
+
     # Writes {#timings} to stderr, for people.
     #
     # @return [nil]
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.print_timings #=> nil
     def print_timings
       t = timings
-      $stderr.puts(
+      lines = [
         format('load:   %10.2f ms', t.t_load_ms),
         timing_line('sample', t.t_sample_ms, t.n_sample),
         timing_line('prompt', t.t_p_eval_ms, t.n_p_eval),
         timing_line('eval', t.t_eval_ms, t.n_eval),
         format('total:  %10.2f ms', t.t_end_ms - t.t_start_ms)
-      )
+      ]
+      lines.each { |line| $stderr.write("#{line}\n") }
+      nil
     end
 
-    # @return [String]
+    # @return [String] its sizes, and how full it is
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.inspect.start_with?('#<LLaMACpp::Context n_ctx: 512, n_batch: 512, tokens: 0') #=> true
     def inspect
       format('#<%<class>s n_ctx: %<n_ctx>d, n_batch: %<n_batch>d, tokens: %<tokens>d, model: %<model>p>',
              class: self.class, n_ctx:, n_batch:, tokens: kv_cache_token_count, model:)
@@ -170,8 +293,8 @@ module LLaMACpp
 
     def timing_line(name, milliseconds, count)
       rate = milliseconds.positive? ? count * 1000.0 / milliseconds : 0.0
-      format('%-7s %10.2f ms / %6d tokens (%8.2f ms each, %9.2f per second)', "#{name}:", milliseconds, count,
-             milliseconds / [count, 1].max, rate)
+      format('%<name>-7s %<milliseconds>10.2f ms / %<count>6d tokens (%<each>8.2f ms each, %<rate>9.2f per second)',
+             name: "#{name}:", milliseconds:, count:, each: milliseconds / [count, 1].max, rate:)
     end
   end
 end

@@ -9,29 +9,26 @@ module LLaMACpp
   class ContextParams
     extend ParameterKeywords
 
-    # @!method initialize(seed: -1, n_ctx: 512, n_batch: 512, n_threads: 4, n_threads_batch: 4,
-    #     rope_scaling_type: LLAMA_ROPE_SCALING_UNSPECIFIED, rope_freq_base: 0.0, rope_freq_scale: 0.0,
-    #     yarn_ext_factor: -1.0, yarn_attn_factor: 1.0, yarn_beta_fast: 32.0, yarn_beta_slow: 1.0, yarn_orig_ctx: 0,
-    #     type_k: 1, type_v: 1, mul_mat_q: true, logits_all: false, embedding: false, offload_kqv: true)
-    #   @param seed [Integer] see {#seed}
-    #   @param n_ctx [Integer] see {#n_ctx}
-    #   @param n_batch [Integer] see {#n_batch}
-    #   @param n_threads [Integer] see {#n_threads}
-    #   @param n_threads_batch [Integer] see {#n_threads_batch}
-    #   @param rope_scaling_type [Integer] see {#rope_scaling_type}
-    #   @param rope_freq_base [Float] see {#rope_freq_base}
-    #   @param rope_freq_scale [Float] see {#rope_freq_scale}
-    #   @param yarn_ext_factor [Float] see {#yarn_ext_factor}
-    #   @param yarn_attn_factor [Float] see {#yarn_attn_factor}
-    #   @param yarn_beta_fast [Float] see {#yarn_beta_fast}
-    #   @param yarn_beta_slow [Float] see {#yarn_beta_slow}
-    #   @param yarn_orig_ctx [Integer] see {#yarn_orig_ctx}
-    #   @param type_k [Integer] see {#type_k}
-    #   @param type_v [Integer] see {#type_v}
-    #   @param mul_mat_q [Boolean] see {#mul_mat_q}
-    #   @param logits_all [Boolean] see {#logits_all}
-    #   @param embedding [Boolean] see {#embedding}
-    #   @param offload_kqv [Boolean] see {#offload_kqv}
+    # @!method initialize(**keywords)
+    #   @option keywords [Integer] :seed (-1) see {#seed}
+    #   @option keywords [Integer] :n_ctx (512) see {#n_ctx}
+    #   @option keywords [Integer] :n_batch (512) see {#n_batch}
+    #   @option keywords [Integer] :n_threads (4) see {#n_threads}
+    #   @option keywords [Integer] :n_threads_batch (4) see {#n_threads_batch}
+    #   @option keywords [Integer] :rope_scaling_type (LLAMA_ROPE_SCALING_UNSPECIFIED) see {#rope_scaling_type}
+    #   @option keywords [Float] :rope_freq_base (0.0) see {#rope_freq_base}
+    #   @option keywords [Float] :rope_freq_scale (0.0) see {#rope_freq_scale}
+    #   @option keywords [Float] :yarn_ext_factor (-1.0) see {#yarn_ext_factor}
+    #   @option keywords [Float] :yarn_attn_factor (1.0) see {#yarn_attn_factor}
+    #   @option keywords [Float] :yarn_beta_fast (32.0) see {#yarn_beta_fast}
+    #   @option keywords [Float] :yarn_beta_slow (1.0) see {#yarn_beta_slow}
+    #   @option keywords [Integer] :yarn_orig_ctx (0) see {#yarn_orig_ctx}
+    #   @option keywords [Integer] :type_k (1) see {#type_k}
+    #   @option keywords [Integer] :type_v (1) see {#type_v}
+    #   @option keywords [Boolean] :mul_mat_q (true) see {#mul_mat_q}
+    #   @option keywords [Boolean] :logits_all (false) see {#logits_all}
+    #   @option keywords [Boolean] :embedding (false) see {#embedding}
+    #   @option keywords [Boolean] :offload_kqv (true) see {#offload_kqv}
     #   @raise [ArgumentError] for an unknown keyword, or as the accessor raises
     #   @example
     #     params = LLaMACpp::ContextParams.new(n_ctx: 2048, seed: 42)
@@ -52,7 +49,7 @@ module LLaMACpp
     #     params.n_ctx = 0
 
     # @!attribute [rw] n_batch
-    #   The most tokens that one {Context#decode} takes, 1 or more; more than +n_ctx+ counts as +n_ctx+. Default: 512.
+    #   The most tokens that one {Context#decode} takes, 1 or more. Default: 512.
     #   @return [Integer]
     #   @raise [RangeError, TypeError] for what is no Integer of 32 bits without a sign
     #   @example

@@ -3,6 +3,7 @@
 require_relative 'sampler_chain'
 require_relative 'text_stream'
 
+# llama.cpp in Ruby: load a GGUF model, generate text.
 module LLaMACpp
   # One run of {LLaMACpp.generate}: feeds the prompt, then draws token after token.
   #
@@ -120,24 +121,25 @@ module LLaMACpp
       yield
     ensure
       @context.send(:native_set_n_threads, *threads) if threads && @settings[:n_threads]
-      CLAIMS.synchronize { @context.generation = nil if @context.generation.equal?(self) }
+      CLAIMS.synchronize { @context.send(:generation=, nil) if @context.send(:generation).equal?(self) }
     end
 
     def claim
       CLAIMS.synchronize do
-        if @context.generation
+        if @context.send(:generation)
           raise 'another generate is running on this context: give each thread a context of its own, or take turns'
         end
 
-        @context.generation = self
+        @context.send(:generation=, self)
       end
     end
   end
   private_constant :Generation
 
   class Context
+    private
+
     # @return [Generation, nil] the run that is under way
-    # @api private
     attr_accessor :generation
   end
 
@@ -196,8 +198,8 @@ module LLaMACpp
                n_threads: nil, min_p: 0.0, mirostat: 0, tau: 5.0, eta: 0.1, logit_bias: nil, grammar: nil, stop: nil,
                seed: nil, echo: false, stream: false, &block)
     settings = { n_predict:, n_keep:, n_batch:, repeat_last_n:, repeat_penalty:, frequency:, presence:, top_k:, top_p:,
-                 tfs_z:, typical_p:, temperature:, n_threads:, min_p:, mirostat:, tau:, eta:, logit_bias:, grammar:, stop:,
-                 seed:, echo: }
+                 tfs_z:, typical_p:, temperature:, n_threads:, min_p:, mirostat:, tau:, eta:, logit_bias:, grammar:,
+                 stop:, seed:, echo: }
     check_generate(context, prompt, settings)
     return stream_lazily(context, prompt, settings) if stream && !block
 
@@ -245,7 +247,8 @@ module LLaMACpp
       Array(stop).each do |text|
         next if text.is_a?(Regexp) || (text.is_a?(String) && !text.empty?)
 
-        raise ArgumentError, "stop must be a String that is not empty, a Regexp, or an Array of them, got #{text.inspect}"
+        raise ArgumentError,
+              "stop must be a String that is not empty, a Regexp, or an Array of them, got #{text.inspect}"
       end
     end
 

@@ -2,11 +2,6 @@
 
 module LLaMACpp
   # An element of a grammar's rule.
-  #
-  # @!attribute [rw] type
-  #   @return [Integer] one of +LLAMA_GRETYPE_…+
-  # @!attribute [rw] value
-  #   @return [Integer] a code point, or the index of a rule
   class GrammarElement
     # @param type [Integer] one of +LLAMA_GRETYPE_…+
     # @param value [Integer] a code point, or the index of a rule
@@ -18,7 +13,25 @@ module LLaMACpp
       native_init(type, value)
     end
 
-    # @return [String]
+    # @!attribute [rw] type
+    #
+    #   @return [Integer] one of +LLAMA_GRETYPE_…+; another number is refused when a grammar is made of it
+    #   @example
+    #     element = LLaMACpp::GrammarElement.new
+    #     element.type = LLaMACpp::LLAMA_GRETYPE_ALT
+    #     element.type #=> 1
+
+    # @!attribute [rw] value
+    #
+    #   @return [Integer] a code point, or the index of a rule
+    #   @example
+    #     element = LLaMACpp::GrammarElement.new
+    #     element.value = 'z'.ord
+    #     element.value #=> 122
+
+    # @return [String] type and value
+    # @example
+    #   LLaMACpp::GrammarElement.new(type: 3, value: 97).inspect #=> "#<LLaMACpp::GrammarElement type: 3, value: 97>"
     def inspect
       "#<#{self.class} type: #{type}, value: #{value}>"
     end
@@ -55,7 +68,29 @@ module LLaMACpp
     end
     private_class_method :native_from_gbnf
 
-    # @return [String]
+    # @!method rules
+    #
+    #   @return [Array<Array<GrammarElement>>] copies of the rules, each with an END at its end
+    #   @example
+    #     rules = LLaMACpp::Grammar.from_gbnf('root ::= "yes"').rules
+    #     rules.first.map(&:value) #=> [121, 101, 115, 0]
+
+    # @!method start_rule_index
+    #
+    #   @return [Integer] the rule that it begins with
+    #   @example
+    #     LLaMACpp::Grammar.from_gbnf('root ::= "yes"').start_rule_index #=> 0
+
+    # @!method may_end?
+    #
+    #   @return [Boolean] whether what was accepted so far is a whole text
+    #   @example
+    #     LLaMACpp::Grammar.from_gbnf('root ::= "yes"').may_end? #=> false
+    #     LLaMACpp::Grammar.from_gbnf('root ::= "yes"?').may_end? #=> true
+
+    # @return [String] how many rules it has, and whether the text may end
+    # @example
+    #   LLaMACpp::Grammar.from_gbnf('root ::= "yes"').inspect #=> "#<LLaMACpp::Grammar rules: 1, may_end: false>"
     def inspect
       "#<#{self.class} rules: #{rules.size}, may_end: #{may_end?}>"
     rescue RuntimeError

@@ -2,6 +2,7 @@
 
 require 'logger'
 
+# llama.cpp in Ruby: load a GGUF model, generate text.
 module LLaMACpp
   # Where llama.cpp's log goes.
   #
@@ -9,6 +10,8 @@ module LLaMACpp
   # (+debug+, +info+, +warn+, +error+ or +off+) shows more, or nothing.
   class << self
     # @return [Logger, nil] what gets llama.cpp's log; nil for stderr
+    # @example
+    #   LLaMACpp.logger #=> nil
     attr_reader :logger
 
     # Hands the log of llama.cpp to a logger.

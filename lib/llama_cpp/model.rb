@@ -50,7 +50,8 @@ module LLaMACpp
     # @raise [ArgumentError] for a wrong kind of value
     # @example
     #   model = LLaMACpp::Model.new
-    #   model.load(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new) { |fraction| fraction <= 1.0 }
+    #   params = LLaMACpp::ModelParams.new
+    #   model.load(model_path: 'models/tiny/tiny.gguf', params: params) { |fraction| fraction <= 1.0 }
     #   model.empty? #=> false
     def load(model_path:, params:, &block)
       native_load_file(model_path, params, block)
@@ -95,21 +96,97 @@ module LLaMACpp
       native_tokenize_text(text, n_max_tokens, add_bos, special)
     end
 
-    # @return [String]
+    # @!method empty?
+    #
+    #   @return [Boolean] whether nothing is loaded, or it was freed
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.empty? #=> false
+    #     LLaMACpp::Model.new.empty? #=> true
+
+    # @!method free
+    #   Lets go of the model. Contexts that were made of it go on working: the memory is released with the last of them.
+    #   Freeing again does no harm.
+    #   @return [nil]
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.free #=> nil
+    #     model.empty? #=> true
+
+    # @!method params
+    #
+    #   @return [ModelParams, nil] a copy of those that it was loaded with; nil when it is empty
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.params.use_mmap #=> true
+
+    # @!method desc
+    #
+    #   @return [String] architecture, size and kind of weights; llama.cpp knows the sizes of well-known models
+    #   @raise [RuntimeError] when the model is empty
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.desc #=> "llama ?B F16"
+
+    # @!method size
+    #
+    #   @return [Integer] bytes of all tensors
+    #   @raise [RuntimeError] when the model is empty
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.size #=> 3019776
+
+    # @!method n_params
+    #
+    #   @return [Integer] numbers in all tensors
+    #   @raise [RuntimeError] when the model is empty
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.n_params #=> 1508608
+
+    # @!method n_ctx_train
+    #
+    #   @return [Integer] tokens in the context that it was trained with
+    #   @raise [RuntimeError] when the model is empty
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.n_ctx_train #=> 256
+
+    # @!method n_embd
+    #
+    #   @return [Integer] floats in an embedding
+    #   @raise [RuntimeError] when the model is empty
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.n_embd #=> 256
+
+    # @!method rope_freq_scale_train
+    #
+    #   @return [Float] the factor of the rotary embedding's frequencies that it was trained with
+    #   @raise [RuntimeError] when the model is empty
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     model.rope_freq_scale_train #=> 1.0
+
+    # @return [String] what it is, and how large
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   model.inspect #=> "#<LLaMACpp::Model llama ?B F16, 3.0 MB>"
     def inspect
       return "#<#{self.class} empty>" if empty?
 
-      format('#<%<class>s %<desc>s, %<size>s>', class: self.class, desc:, size: Model.human_size(size))
+      format('#<%<class>s %<desc>s, %<size>s>', class: self.class, desc:, size: human_size)
     end
 
-    # Bytes as people say them.
-    # @api private
-    def self.human_size(bytes)
-      return "#{bytes} B" if bytes < 1000
+    private
 
-      unit = %w[kB MB GB TB].each_with_index.find { |_, power| bytes < 1000**(power + 2) } || ['PB', 4]
-      number = bytes.to_f / (1000**(unit[1] + 1))
-      "#{number.round(number < 10 ? 1 : 0)} #{unit[0]}"
+    # Bytes as people say them.
+    def human_size
+      return "#{size} B" if size < 1000
+
+      unit, power = %w[kB MB GB TB PB].each_with_index.find { |_, index| size < 1000**(index + 2) }
+      number = size.to_f / (1000**(power + 1))
+      "#{number.round(number < 10 ? 1 : 0)} #{unit}"
     end
   end
 end

@@ -9,17 +9,6 @@ module LLaMACpp
   #   params.kv_overrides = [override]
   #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: params)
   #   model.n_ctx_train #=> 128
-  #
-  # @!attribute [r] key
-  #   @return [String] the key, like +llama.context_length+
-  # @!attribute [r] tag
-  #   @return [Integer] the kind of the value, one of +LLAMA_KV_OVERRIDE_INT+, +_FLOAT+, +_BOOL+
-  # @!attribute [r] int_value
-  #   @return [Integer] the value of an INT, else 0
-  # @!attribute [r] float_value
-  #   @return [Float] the value of a FLOAT, else 0.0
-  # @!attribute [r] bool_value
-  #   @return [Boolean] the value of a BOOL, else false
   class ModelKVOverride
     # Without arguments: an override of no key.
     #
@@ -37,6 +26,42 @@ module LLaMACpp
 
       native_init(key, value, tag)
     end
+
+    # @!attribute [r] key
+    #
+    #   @return [String] the key
+    #   @example
+    #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
+    #     override.key #=> "llama.context_length"
+
+    # @!attribute [r] tag
+    #
+    #   @return [Integer] the kind of the value: +LLAMA_KV_OVERRIDE_INT+, +LLAMA_KV_OVERRIDE_FLOAT+ or
+    #     +LLAMA_KV_OVERRIDE_BOOL+
+    #   @example
+    #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
+    #     override.tag == LLaMACpp::LLAMA_KV_OVERRIDE_INT #=> true
+
+    # @!attribute [r] int_value
+    #
+    #   @return [Integer] the value of an INT, else 0
+    #   @example
+    #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
+    #     override.int_value #=> 128
+
+    # @!attribute [r] float_value
+    #
+    #   @return [Float] the value of a FLOAT, else 0.0
+    #   @example
+    #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
+    #     override.float_value #=> 0.0
+
+    # @!attribute [r] bool_value
+    #
+    #   @return [Boolean] the value of a BOOL, else false
+    #   @example
+    #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
+    #     override.bool_value #=> false
 
     # @return [Integer, Float, Boolean] the value that counts, as the tag says
     # @example

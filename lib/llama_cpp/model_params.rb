@@ -7,16 +7,15 @@ module LLaMACpp
   class ModelParams
     extend ParameterKeywords
 
-    # @!method initialize(n_gpu_layers: 0, split_mode: LLAMA_SPLIT_LAYER, main_gpu: 0, tensor_split: [],
-    #     vocab_only: false, use_mmap: true, use_mlock: false, kv_overrides: [])
-    #   @param n_gpu_layers [Integer] see {#n_gpu_layers}
-    #   @param split_mode [Integer] see {#split_mode}
-    #   @param main_gpu [Integer] see {#main_gpu}
-    #   @param tensor_split [Array<Float>] see {#tensor_split}
-    #   @param vocab_only [Boolean] see {#vocab_only}
-    #   @param use_mmap [Boolean] see {#use_mmap}
-    #   @param use_mlock [Boolean] see {#use_mlock}
-    #   @param kv_overrides [Array<ModelKVOverride>] see {#kv_overrides}
+    # @!method initialize(**keywords)
+    #   @option keywords [Integer] :n_gpu_layers (0) see {#n_gpu_layers}
+    #   @option keywords [Integer] :split_mode (LLAMA_SPLIT_LAYER) see {#split_mode}
+    #   @option keywords [Integer] :main_gpu (0) see {#main_gpu}
+    #   @option keywords [Array<Float>] :tensor_split ([]) see {#tensor_split}
+    #   @option keywords [Boolean] :vocab_only (false) see {#vocab_only}
+    #   @option keywords [Boolean] :use_mmap (true) see {#use_mmap}
+    #   @option keywords [Boolean] :use_mlock (false) see {#use_mlock}
+    #   @option keywords [Array<ModelKVOverride>] :kv_overrides ([]) see {#kv_overrides}
     #   @raise [ArgumentError] for an unknown keyword, or as the accessor raises
     #   @example
     #     params = LLaMACpp::ModelParams.new(use_mmap: false)
@@ -69,7 +68,7 @@ module LLaMACpp
     #     params = LLaMACpp::ModelParams.new
     #     params.vocab_only #=> false
     #     params.vocab_only = true
-    #     LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: params).tokenize(text: 'a') #=> [326]
+    #     LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: params).tokenize(text: 'a') #=> [277]
 
     # @!attribute [rw] use_mmap
     #   Map the file into memory instead of reading it: loads at once, and several processes share the pages. Default:

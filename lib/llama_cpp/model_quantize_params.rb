@@ -7,14 +7,13 @@ module LLaMACpp
   class ModelQuantizeParams
     extend ParameterKeywords
 
-    # @!method initialize(n_thread: 0, ftype: LLAMA_FTYPE_MOSTLY_Q5_1, allow_requantize: false,
-    #     quantize_output_tensor: true, only_copy: false, pure: false)
-    #   @param n_thread [Integer] see {#n_thread}
-    #   @param ftype [Integer] see {#ftype}
-    #   @param allow_requantize [Boolean] see {#allow_requantize}
-    #   @param quantize_output_tensor [Boolean] see {#quantize_output_tensor}
-    #   @param only_copy [Boolean] see {#only_copy}
-    #   @param pure [Boolean] see {#pure}
+    # @!method initialize(**keywords)
+    #   @option keywords [Integer] :n_thread (0) see {#n_thread}
+    #   @option keywords [Integer] :ftype (LLAMA_FTYPE_MOSTLY_Q5_1) see {#ftype}
+    #   @option keywords [Boolean] :allow_requantize (false) see {#allow_requantize}
+    #   @option keywords [Boolean] :quantize_output_tensor (true) see {#quantize_output_tensor}
+    #   @option keywords [Boolean] :only_copy (false) see {#only_copy}
+    #   @option keywords [Boolean] :pure (false) see {#pure}
     #   @raise [ArgumentError] for an unknown keyword, or as the accessor raises
     #   @example
     #     params = LLaMACpp::ModelQuantizeParams.new(ftype: LLaMACpp::LLAMA_FTYPE_MOSTLY_Q4_K_M)

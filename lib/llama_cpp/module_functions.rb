@@ -20,6 +20,44 @@ module LLaMACpp
     Native.backend_init(numa)
   end
 
+  # @!method backend_free
+  #   Takes down what {backend_init} prepared. It happens at the end of the process; calling it earlier, or again, does
+  #   no harm.
+  #   @return [nil]
+  #   @example
+  #     LLaMACpp.backend_free #=> nil
+
+  # @!method print_system_info
+  #
+  #   @return [String] which features of the processor are in use; despite its name it prints nothing
+  #   @example
+  #     LLaMACpp.print_system_info.include?('AVX2 = ') #=> true
+
+  # @!method time_us
+  #
+  #   @return [Integer] microseconds on llama.cpp's clock, which only goes forward
+  #   @example
+  #     earlier = LLaMACpp.time_us
+  #     LLaMACpp.time_us >= earlier #=> true
+
+  # @!method mmap_supported?
+  #
+  #   @return [Boolean] whether models can be mapped into memory here
+  #   @example
+  #     LLaMACpp.mmap_supported? #=> true
+
+  # @!method mlock_supported?
+  #
+  #   @return [Boolean] whether memory can be kept from being swapped out here
+  #   @example
+  #     LLaMACpp.mlock_supported? #=> true
+
+  # @!method max_devices
+  #
+  #   @return [Integer] the most devices that a model can be split over; 1 without GPUs in the build
+  #   @example
+  #     LLaMACpp.max_devices >= 1 #=> true
+
   # Writes a model with another type of weights.
   #
   # The output appears when it is complete; an error or an interrupt leaves nothing behind.
@@ -47,8 +85,8 @@ module LLaMACpp
 
   # How the library was built.
   #
-  # @return [Hash{Symbol => Object}] +:version+ of the gem, +:llama_cpp+ (the build), +:flags+ (the processor's flags and
-  #   the back ends), +:system_info+ (features in use), +:mmap+, +:mlock+, +:max_devices+, +:usable_cores+
+  # @return [Hash{Symbol => Object}] +:version+ of the gem, +:llama_cpp+ (the build), +:flags+ (the processor's flags
+  #   and the back ends), +:system_info+ (features in use), +:mmap+, +:mlock+, +:max_devices+, +:usable_cores+
   # @example
   #   LLaMACpp.build_info[:llama_cpp] #=> "b1892"
   def build_info

@@ -20,7 +20,8 @@ module LLaMACpp
     #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
     #   context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
     #   candidates = context.candidates
-    #   context.sample_repetition_penalties(candidates, [444], penalty_repeat: 2.0, penalty_freq: 0.0, penalty_present: 0.0) #=> nil
+    #   penalties = { penalty_repeat: 2.0, penalty_freq: 0.0, penalty_present: 0.0 }
+    #   context.sample_repetition_penalties(candidates, [444], **penalties) #=> nil
     def sample_repetition_penalties(candidates, last_n_tokens, penalty_repeat:, penalty_freq:, penalty_present:)
       native_repetition_penalties(candidates, last_n_tokens, penalty_repeat, penalty_freq, penalty_present)
     end
@@ -212,12 +213,49 @@ module LLaMACpp
     #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
     #   context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
     #   candidates = context.candidates
-    #   grammar = LLaMACpp::Grammar.from_gbnf('root ::= "a"')
+    #   grammar = LLaMACpp::Grammar.from_gbnf('root ::= " a"')
     #   context.grammar_accept_token(grammar: grammar, token: model.tokenize(text: 'a').last)
     #   grammar.may_end? #=> true
     def grammar_accept_token(grammar:, token:)
       native_accept_token(grammar, token)
     end
+
+    # @!method sample_softmax(candidates)
+    #   Sorts the candidates by their logits, the largest first, and computes their probabilities.
+    #   @param candidates [TokenDataArray]
+    #   @return [nil]
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #     candidates = context.candidates
+    #     context.sample_softmax(candidates) #=> nil
+    #     candidates.probabilities.sum.round(3) #=> 1.0
+
+    # @!method sample_token_greedy(candidates)
+    #
+    #   @param candidates [TokenDataArray]
+    #   @return [Integer] the candidate with the largest logit
+    #   @raise [RuntimeError] when no candidate is possible
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     tokens = model.tokenize(text: 'The capital of France is', add_bos: true)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: tokens, n_tokens: tokens.size, pos_zero: 0, seq_id: 0))
+    #     model.token_to_piece(context.sample_token_greedy(context.candidates)) #=> " P"
+
+    # @!method sample_token(candidates)
+    #   Draws one of the candidates, each with its probability.
+    #   @param candidates [TokenDataArray]
+    #   @return [Integer] its id
+    #   @raise [RuntimeError] when no candidate is possible
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.decode(LLaMACpp::Batch.get_one(tokens: [1, 262], n_tokens: 2, pos_zero: 0, seq_id: 0))
+    #     candidates = context.candidates
+    #     context.sample_top_k(candidates, k: 1)
+    #     context.sample_token(candidates) == candidates[0].id #=> true
 
     # Draws a token so that the surprise stays near +tau+ (Mirostat 1).
     #

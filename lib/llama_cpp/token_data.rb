@@ -2,13 +2,6 @@
 
 module LLaMACpp
   # A token with its logit and its probability.
-  #
-  # @!attribute [rw] id
-  #   @return [Integer] the token
-  # @!attribute [rw] logit
-  #   @return [Float] the log-odds, in single precision
-  # @!attribute [rw] p
-  #   @return [Float] the probability, in single precision
   class TokenData
     # @param id [Integer] the token
     # @param logit [Float, Integer] its log-odds
@@ -21,7 +14,36 @@ module LLaMACpp
       native_init(id, logit, p)
     end
 
-    # @return [String]
+    # @!attribute [rw] id
+    #
+    #   @return [Integer] the token
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 42, logit: 1.5, p: 0.0)
+    #     token.id = 7
+    #     token.id #=> 7
+
+    # @!attribute [rw] logit
+    #
+    #   @return [Float] the log-odds, in single precision
+    #   @raise [ArgumentError] for what is no number
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 42, logit: 1.5, p: 0.0)
+    #     token.logit = 2
+    #     token.logit #=> 2.0
+
+    # @!attribute [rw] p
+    #
+    #   @return [Float] the probability, in single precision
+    #   @raise [ArgumentError] for what is no number
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 42, logit: 1.5, p: 0.0)
+    #     token.p = 0.25
+    #     token.p #=> 0.25
+
+    # @return [String] all of it
+    # @example
+    #   LLaMACpp::TokenData.new(id: 42, logit: 1.5, p: 0.0).inspect
+    #   #=> "#<LLaMACpp::TokenData id: 42, logit: 1.5, p: 0.0>"
     def inspect
       "#<#{self.class} id: #{id}, logit: #{logit}, p: #{p}>"
     end

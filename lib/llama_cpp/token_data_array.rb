@@ -36,6 +36,92 @@ module LLaMACpp
       self
     end
 
+    # @!method size
+    #
+    #   @return [Integer] how many candidates there are
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array.size #=> 2
+
+    # @!method sorted
+    #
+    #   @return [Boolean] whether the candidates are sorted by their logits, the largest first
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array.sorted #=> false
+
+    # @!method [](index)
+    #
+    #   @param index [Integer] its place; a negative one counts from the end
+    #   @return [TokenData, nil] a copy of the candidate; nil outside
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array[-1].id #=> 3
+    #     array[2] #=> nil
+
+    # @!method ids
+    #
+    #   @return [Array<Integer>] the tokens, in their present order
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array.ids #=> [7, 3]
+
+    # @!method logits
+    #
+    #   @return [Array<Float>] their logits
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array.logits #=> [1.0, 2.0]
+
+    # @!method probabilities
+    #
+    #   @return [Array<Float>] their probabilities, as the last sampler left them; see {Context#sample_softmax}
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array.probabilities #=> [0.25, 0.75]
+
+    # @!method add_bias(token, bias)
+    #   Adds to the logit of a token; one that is no candidate is left alone.
+    #   @param token [Integer] its id
+    #   @param bias [Float] minus infinity makes it impossible
+    #   @return [nil]
+    #   @raise [ArgumentError] for a wrong kind of value
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array.add_bias(3, -Float::INFINITY) #=> nil
+    #     array.logits #=> [1.0, -Float::INFINITY]
+
+    # @!method inspect
+    #
+    #   @return [String] size and order, not the candidates
+    #   @example
+    #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #     other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #     array = LLaMACpp::TokenDataArray.new([token, other])
+    #     array.inspect #=> "#<LLaMACpp::TokenDataArray size: 2, sorted: false>"
+
+    # Another name of {#size}.
+    #
+    # @return [Integer]
+    # @example
+    #   token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
+    #   other = LLaMACpp::TokenData.new(id: 3, logit: 2.0, p: 0.75)
+    #   array = LLaMACpp::TokenDataArray.new([token, other])
+    #   array.length #=> 2
     alias length size
   end
 end
