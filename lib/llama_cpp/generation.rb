@@ -16,19 +16,28 @@ module LLaMACpp
     private_constant :CLAIMS
 
     # @param context [Context]
-    # @param prompt [String]
-    # @param settings [Hash{Symbol => Object}] as {LLaMACpp.generate} takes them
-    def initialize(context, prompt, settings)
+    # @param tokens [Array<Integer>] the prompt
+    # @param settings [Hash{Symbol => Object}] as {LLaMACpp.generate} takes them, and +:stop_tokens+, which end it like
+    #   the end of the sequence
+    # @param cached [Integer] how many of the tokens the cache has already, at their positions in the sequence 0
+    def initialize(context, tokens, settings, cached: 0)
       @context = context
-      @prompt = prompt
+      @tokens = tokens
       @settings = settings
-      @tokens = context.model.tokenize(text: " #{prompt}", add_bos: true)
+      @past = cached
       check_room
     end
 
+    # The tokens that the cache has, if it did not overflow.
+    # @return [Array<Integer>]
+    def cached_tokens
+      @history.first(@past)
+    end
+
+    # @param echo [String] text to begin with
     # @yield [text] as it comes, whole characters only
     # @return [String] all of it
-    def run
+    def run(echo: '')
       text = TextStream.new(@settings[:stop])
       shown = +''
       emit = lambda do |part|
@@ -37,7 +46,7 @@ module LLaMACpp
         shown << part
         yield part if block_given?
       end
-      emit.call(@prompt.encode(Encoding::UTF_8).scrub('?')) if @settings[:echo]
+      emit.call(echo)
       each_piece do |piece|
         emit.call(text.push(piece))
         break if text.stopped?
@@ -60,25 +69,24 @@ module LLaMACpp
     def each_piece
       exclusively do
         prepare
-        feed(@tokens)
+        feed(@tokens.drop(@past))
         each_token { |id| yield @context.model.token_to_piece(id) }
       end
     end
 
     def prepare
-      @context.kv_cache_clear
+      @past.zero? ? @context.kv_cache_clear : @context.kv_cache_seq_rm(0, @past, -1)
       @context.send(:native_restart_rng, @settings[:seed])
-      @past = 0
       @history = @tokens.dup
       @chain = SamplerChain.new(@context, @settings)
     end
 
     def each_token
-      eos = @context.model.token_eos
+      ends = [@context.model.token_eos, *@settings[:stop_tokens]]
       remaining = @settings[:n_predict]
       until remaining.zero?
         id = @chain.draw(penalized_tokens)
-        return if id == eos
+        return if ends.include?(id)
 
         yield id
         return if (remaining -= 1).zero?
@@ -203,16 +211,20 @@ module LLaMACpp
     check_generate(context, prompt, settings)
     return stream_lazily(context, prompt, settings) if stream && !block
 
-    Generation.new(context, prompt, generate_settings(settings)).run(&block).strip
+    run_generation(context, prompt, settings, &block).strip
   end
 
   class << self
     private
 
     def stream_lazily(context, prompt, settings)
-      Enumerator.new do |texts|
-        Generation.new(context, prompt, generate_settings(settings)).run { |text| texts << text }
-      end.lazy
+      Enumerator.new { |texts| run_generation(context, prompt, settings) { |text| texts << text } }.lazy
+    end
+
+    def run_generation(context, prompt, settings, &block)
+      tokens = context.model.tokenize(text: " #{prompt}", add_bos: true)
+      echo = settings[:echo] ? prompt.encode(Encoding::UTF_8).scrub('?') : ''
+      Generation.new(context, tokens, generate_settings(settings)).run(echo:, &block)
     end
 
     def check_generate(context, prompt, settings)
