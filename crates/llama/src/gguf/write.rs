@@ -266,7 +266,7 @@ fn vocabulary(model: &mut Builder, tokenizer: &str) {
         types.resize(tokens.len(), 6);
         tokens.extend(["\u{2581}", "a", "b", "ab", "\u{2581}a", "é"].map(String::from));
     } else {
-        tokens.extend(["Ġ", "a", "b", "ab", "Ġa", "Ċ", "Ä", "Ĭ", "c", "d"].map(String::from));
+        tokens.extend(["Ġ", "a", "b", "ab", "Ġa", "Ċ", "Ä", "Ĭ", "ÄĬ", "c"].map(String::from));
         model.strings("tokenizer.ggml.merges", &["a b", "Ġ a", "Ä Ĭ"]);
     }
     types.resize(tokens.len(), 1);

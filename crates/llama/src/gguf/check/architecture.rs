@@ -105,11 +105,12 @@ impl Architecture {
         }
     }
 
-    /// How many tensors its graph has for a block, at most; with experts come those of [`Self::expert_nodes`].
+    /// How many tensors its graph has for a block, and a few more (41 are the most, 66 with Persimmon); with experts come
+    /// those of [`Self::expert_nodes`].
     pub(super) const fn nodes_per_block(self) -> u64 {
         match self {
-            Self::Persimmon => 72,
-            _ => 48,
+            Self::Persimmon => 70,
+            _ => 44,
         }
     }
 
@@ -118,8 +119,8 @@ impl Architecture {
         used.saturating_mul(8).saturating_add(9)
     }
 
-    /// How many tensors a graph may have. `LLAMA_MAX_NODES` is 8192, of which the bookkeeping of a graph of that size
-    /// takes the room of about 500; two architectures use ggml's default of 2048 nodes.
+    /// How many tensors a graph may have. `LLAMA_MAX_NODES` is 8192, but there is memory for 7,700 and the bookkeeping of
+    /// a graph of that size; two architectures use ggml's default of 2,048 nodes.
     pub(super) const fn max_nodes(self) -> u64 {
         match self {
             Self::Stablelm | Self::Plamo => 2_000,

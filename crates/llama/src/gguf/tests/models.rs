@@ -148,12 +148,12 @@ fn refuses_odd_heads() {
 fn refuses_more_blocks_than_there_is_room_for() {
     assert_eq!(
         llama(|model| _ = model.u32("llama.block_count", u32::MAX)),
-        "malformed: llama.block_count is 4294967295, but has to be at most 158, for which the bundled llama.cpp has \
+        "malformed: llama.block_count is 4294967295, but has to be at most 172, for which the bundled llama.cpp has \
          room"
     );
     assert_eq!(
-        changed("stablelm", |model| _ = model.u32("stablelm.block_count", 42)),
-        "malformed: stablelm.block_count is 42, but has to be at most 41, for which the bundled llama.cpp has room"
+        changed("stablelm", |model| _ = model.u32("stablelm.block_count", 46)),
+        "malformed: stablelm.block_count is 46, but has to be at most 45, for which the bundled llama.cpp has room"
     );
     assert_eq!(
         llama(|model| _ = model.u32("llama.block_count", 100)),
@@ -599,7 +599,8 @@ fn reads_a_large_vocabulary_quickly() {
         .min()
         .unwrap();
     eprintln!("128 k tokens and merges: {best:?}");
-    // Generous: other tests run at the same time, and a debug build is ten times slower.
-    let limit = if cfg!(debug_assertions) { 2_000 } else { 100 };
+    // What it takes is a matter of the machine and of who else works on it (5 to 30 ms, and a fifteenth of what
+    // llama.cpp takes for the same); what is seen here is whether it grows with the square of the vocabulary.
+    let limit = if cfg!(debug_assertions) { 20_000 } else { 2_000 };
     assert!(best < Duration::from_millis(limit), "{best:?}");
 }
