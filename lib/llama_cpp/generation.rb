@@ -145,10 +145,36 @@ module LLaMACpp
   private_constant :Generation
 
   class Context
+    # As {LLaMACpp.generate}, on this context.
+    #
+    # @param prompt [String] the text to continue
+    # @param options [Hash] its keywords
+    # @yield (see LLaMACpp.generate)
+    # @yieldparam (see LLaMACpp.generate)
+    # @return (see LLaMACpp.generate)
+    # @raise (see LLaMACpp.generate)
+    # @example
+    #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #   context.generate('The capital of Japan is', temperature: 0) #=> "Tokyo."
+    def generate(prompt, **options, &block)
+      LLaMACpp.generate(self, prompt, **options, &block)
+    end
+
     private
 
     # @return [Generation, nil] the run that is under way
-    attr_accessor :generation
+    attr_reader :generation
+
+    # @return [Integer] how many runs there were, so that one can tell whether another came between
+    def runs
+      @runs ||= 0
+    end
+
+    def generation=(generation)
+      @generation = generation
+      @runs = runs + 1 if generation
+    end
   end
 
   # The kinds that the keywords of {LLaMACpp.generate} must have.
@@ -221,10 +247,24 @@ module LLaMACpp
       Enumerator.new { |texts| run_generation(context, prompt, settings) { |text| texts << text } }.lazy
     end
 
-    def run_generation(context, prompt, settings, &block)
+    # The settings of an answer, from the keywords of {Chat#say}.
+    def chat_settings(context, n_predict, options)
+      refused = options.keys & %i[n_keep echo stream]
+      raise ArgumentError, "unknown keyword: #{refused.map(&:inspect).join(', ')}" unless refused.empty?
+
+      settings = GENERATE_DEFAULTS.merge(n_predict:, **options)
+      unknown = settings.keys - GENERATE_DEFAULTS.keys
+      raise ArgumentError, "unknown keyword: #{unknown.map(&:inspect).join(', ')}" unless unknown.empty?
+
+      check_generate(context, '', settings)
+      generate_settings(settings)
+    end
+
+    def run_generation(context, prompt, settings, &)
+      prompt = in_utf8('prompt', prompt)
       tokens = context.model.tokenize(text: " #{prompt}", add_bos: true)
-      echo = settings[:echo] ? prompt.encode(Encoding::UTF_8).scrub('?') : ''
-      Generation.new(context, tokens, generate_settings(settings)).run(echo:, &block)
+      echo = settings[:echo] ? prompt.scrub('?') : ''
+      Generation.new(context, tokens, generate_settings(settings)).run(echo:, &)
     end
 
     def check_generate(context, prompt, settings)
@@ -240,10 +280,29 @@ module LLaMACpp
       check_logit_bias(settings[:logit_bias])
     end
 
-    def check_kind(name, value, kind)
-      return if kind == Integer ? value.is_a?(Integer) : value.is_a?(Float) || value.is_a?(Integer)
+    # As a model takes a text: raw bytes as they are, other encodings converted.
+    def in_utf8(name, text)
+      raw = [Encoding::UTF_8, Encoding::US_ASCII, Encoding::BINARY].include?(text.encoding)
+      raw ? text.dup.force_encoding(Encoding::UTF_8) : text.encode(Encoding::UTF_8)
+    rescue EncodingError => e
+      raise ArgumentError, "#{name} cannot be converted from #{text.encoding} to UTF-8: #{e.message}"
+    end
 
-      raise ArgumentError, "#{name} must be #{kind == Integer ? 'an Integer' : 'a Float'}, got #{value.inspect[0, 40]}"
+    def check_kind(name, value, kind)
+      kind == Integer ? check_integer(name, value) : check_float(name, value)
+    end
+
+    def check_integer(name, value)
+      raise ArgumentError, "#{name} must be an Integer, got #{value.inspect[0, 40]}" unless value.is_a?(Integer)
+      return if value.bit_length < 32
+
+      raise ArgumentError, "#{name} is #{value}, it must be between -2147483648 and 2147483647"
+    end
+
+    def check_float(name, value)
+      return if value.is_a?(Integer)
+      raise ArgumentError, "#{name} must be a Float, got #{value.inspect[0, 40]}" unless value.is_a?(Float)
+      raise ArgumentError, "#{name} is NaN" if value.nan?
     end
 
     def check_ranges(settings)
@@ -257,10 +316,11 @@ module LLaMACpp
 
     def check_stop(stop)
       Array(stop).each do |text|
-        next if text.is_a?(Regexp) || (text.is_a?(String) && !text.empty?)
+        next if text.is_a?(String) && !text.empty?
+        next if text.is_a?(Regexp) && (!text.fixed_encoding? || text.encoding == Encoding::UTF_8)
 
         raise ArgumentError,
-              "stop must be a String that is not empty, a Regexp, or an Array of them, got #{text.inspect}"
+              "stop must be a String that is not empty, a Regexp for UTF-8, or an Array of them, got #{text.inspect}"
       end
     end
 
@@ -271,16 +331,21 @@ module LLaMACpp
     end
 
     def check_logit_bias(bias)
-      return if bias.nil? || (bias.is_a?(Hash) && bias.all? { |id, value| id.is_a?(Integer) && value.is_a?(Numeric) })
+      return if bias.nil?
+      raise ArgumentError, "logit_bias must be a Hash, got an instance of #{bias.class}" unless bias.is_a?(Hash)
 
-      raise ArgumentError, 'logit_bias must be a Hash of token ids and Floats'
+      bias.each do |id, value|
+        check_integer('a token of logit_bias', id)
+        check_float("logit_bias[#{id}]", value)
+      end
     end
 
     # A grammar remembers where it stands: each run has its own.
     def generate_settings(settings)
       grammar = settings[:grammar]
       grammar = grammar.is_a?(String) ? Grammar.from_gbnf(grammar) : grammar&.dup
-      settings.merge(grammar:, stop: Array(settings[:stop]))
+      stop = Array(settings[:stop]).map { |text| text.is_a?(String) ? in_utf8('stop', text) : text }
+      settings.merge(grammar:, stop:)
     end
   end
 end

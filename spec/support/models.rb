@@ -55,6 +55,14 @@ module Models
     LLaMACpp::TokenDataArray.new(data, sorted:)
   end
 
+  # Without llama.cpp's warnings.
+  def quietly
+    LLaMACpp.logger = Logger.new(nil)
+    yield
+  ensure
+    LLaMACpp.logger = nil
+  end
+
   # The token with the largest logit.
   def best(logits)
     logits.each_with_index.max_by(&:first).last

@@ -52,10 +52,7 @@ impl Context {
                 "the context is in use by another call: give each thread a context of its own, or take turns",
             )
         })?;
-        let native = guard
-            .as_mut()
-            .ok_or_else(|| errors::runtime(ruby, "the context was allocated, but not initialized: make it with new"))?;
-        f(native)
+        f(guard.as_mut().ok_or_else(|| uninitialized(ruby))?)
     }
 
     /// As [`Context::with`], with the crate's errors.
@@ -113,8 +110,8 @@ impl Context {
         Err(Error::new(ruby.exception_type_error(), "a Context cannot be copied: make another one of its model"))
     }
 
-    fn model(ruby: &Ruby, rb_self: Obj<Self>) -> Option<Value> {
-        rb_self.model.get().map(|model| ruby.get_inner(model))
+    fn model(ruby: &Ruby, rb_self: Obj<Self>) -> Result<Value, Error> {
+        rb_self.model.get().map(|model| ruby.get_inner(model)).ok_or_else(|| uninitialized(ruby))
     }
 
     fn n_ctx(ruby: &Ruby, rb_self: Obj<Self>) -> Result<u32, Error> {
@@ -325,6 +322,10 @@ impl Context {
     }
 }
 
+fn uninitialized(ruby: &Ruby) -> Error {
+    errors::runtime(ruby, "the context was freed, or allocated and not initialized: make one with new")
+}
+
 /// Floats as the machine has them: `unpack("e*")` on a little-endian one.
 fn pack(ruby: &Ruby, numbers: &[f32]) -> RString {
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
@@ -346,6 +347,7 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     class.define_private_method("native_set_n_threads", method!(Context::set_n_threads, 2))?;
     class.define_private_method("native_save_session", method!(Context::save_session, 2))?;
     class.define_private_method("native_load_session", method!(Context::load_session, 1))?;
+    class.define_method("free", method!(Context::free, 0))?;
     class.define_method("model", method!(Context::model, 0))?;
     class.define_method("n_ctx", method!(Context::n_ctx, 0))?;
     class.define_method("n_batch", method!(Context::n_batch, 0))?;

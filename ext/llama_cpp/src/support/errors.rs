@@ -11,7 +11,12 @@ pub fn to_ruby(ruby: &Ruby, error: NativeError) -> Error {
         NativeError::State(_) | NativeError::Cancelled => ruby.exception_runtime_error(),
         NativeError::NoMemory(_) => ruby.exception_no_mem_error(),
     };
-    Error::new(class, error.to_string())
+    let message = match error {
+        // An interrupt's cancelling never gets here.
+        NativeError::Cancelled => "cancelled: the block returned false".into(),
+        error => error.to_string(),
+    };
+    Error::new(class, message)
 }
 
 /// `RuntimeError`: the state says no.
