@@ -5,6 +5,8 @@ use crate::context_params::ContextParams;
 use crate::error::{check, Error, Result};
 use crate::model::Model;
 use crate::{log, sys};
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
@@ -95,7 +97,8 @@ impl Context {
     /// ```
     pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
         params.check(&model)?;
-        let native = params.to_native(&model);
+        let mut native = params.to_native(&model);
+        native.seed = drawn_seed(native.seed);
         let mut out = ptr::null_mut();
         // SAFETY: the model lives as long as the context, which holds an `Arc` of it; the parameters were checked.
         let (status, errors) = log::capture(|| unsafe { sys::shim_context_new(model.as_ptr(), &native, &mut out) });
@@ -369,11 +372,11 @@ impl Context {
         self.n_threads
     }
 
-    /// Starts the random numbers anew; [`ContextParams::RANDOM_SEED`] takes the time.
+    /// Starts the random numbers anew; [`ContextParams::RANDOM_SEED`] takes one of them all.
     pub fn set_rng_seed(&mut self, seed: u32) {
         self.seed = seed;
         // SAFETY: the context lives.
-        unsafe { sys::llama_set_rng_seed(self.as_ptr(), seed) };
+        unsafe { sys::llama_set_rng_seed(self.as_ptr(), drawn_seed(seed)) };
     }
 
     /// Starts the random numbers with `seed` for once, or as they were started last, so that a used context draws what
@@ -522,6 +525,16 @@ impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: nobody else has the pointer.
         unsafe { sys::shim_context_free(self.ptr.as_ptr()) };
+    }
+}
+
+/// The seed itself, or any when a random one is wanted: llama.cpp would take the time in seconds, which is the same for
+/// two contexts that are made one after the other.
+fn drawn_seed(seed: u32) -> u32 {
+    if seed == ContextParams::RANDOM_SEED {
+        (RandomState::new().build_hasher().finish() % u64::from(ContextParams::RANDOM_SEED)) as u32
+    } else {
+        seed
     }
 }
 

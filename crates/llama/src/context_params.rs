@@ -37,7 +37,7 @@ impl Threads {
 /// How a context is made. [`ContextParams::default`] is llama.cpp's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextParams {
-    /// Start of the random numbers; [`ContextParams::RANDOM_SEED`] takes the time.
+    /// Start of the random numbers; [`ContextParams::RANDOM_SEED`] takes any.
     pub seed: u32,
     /// Tokens in the KV cache; 0 takes the model's training context.
     pub n_ctx: u32,

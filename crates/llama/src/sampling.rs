@@ -18,6 +18,8 @@ pub type TokenData = sys::llama_token_data;
 pub struct Candidates {
     data: Vec<TokenData>,
     sorted: bool,
+    /// Whether each stands at the place of its id, so that it can be found without a search.
+    by_id: bool,
 }
 
 impl Candidates {
@@ -31,13 +33,22 @@ impl Candidates {
             return Err(Error::argument("there must be at least one candidate"));
         }
         let falling = data.windows(2).all(|pair| pair[0].logit >= pair[1].logit);
-        Ok(Self { data, sorted: sorted && falling })
+        Ok(Self { data, sorted: sorted && falling, by_id: false })
     }
 
     /// All tokens of a vocabulary with these logits, in the order of their ids.
     pub fn from_logits(logits: &[f32]) -> Self {
-        let data = (0i32..).zip(logits).map(|(id, &logit)| TokenData { id, logit, p: 0.0 }).collect();
-        Self { data, sorted: false }
+        let mut candidates = Self { data: Vec::new(), sorted: false, by_id: true };
+        candidates.refill(logits);
+        candidates
+    }
+
+    /// As [`Candidates::from_logits`], in the memory that is there.
+    pub fn refill(&mut self, logits: &[f32]) {
+        self.data.clear();
+        self.data.extend((0i32..).zip(logits).map(|(id, &logit)| TokenData { id, logit, p: 0.0 }));
+        self.sorted = false;
+        self.by_id = true;
     }
 
     /// The candidates.
@@ -77,7 +88,12 @@ impl Candidates {
 
     /// Adds `bias` to the logit of a token.
     pub fn add_bias(&mut self, token: i32, bias: f32) {
-        for candidate in self.data.iter_mut().filter(|candidate| candidate.id == token) {
+        let place = usize::try_from(token).ok().filter(|_| self.by_id);
+        let found = match place {
+            Some(place) => self.data.get_mut(place..=place).unwrap_or_default(),
+            None => &mut self.data,
+        };
+        for candidate in found.iter_mut().filter(|candidate| candidate.id == token) {
             candidate.logit += bias;
             self.sorted = false;
         }
@@ -91,11 +107,39 @@ impl Candidates {
         let status = f(&mut native);
         self.data.truncate(native.size);
         self.sorted = native.sorted;
+        self.by_id = false;
         check(status, "cannot sample")
+    }
+
+    /// As [`Candidates::apply`], for a sampler that does no more than change the logits of these tokens.
+    fn apply_to(&mut self, tokens: &[i32], f: impl FnOnce(*mut sys::llama_token_data_array) -> i32) -> Result<()> {
+        if !self.by_id {
+            return self.apply(f);
+        }
+        self.tame();
+        let mut ids = tokens.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        let places: Vec<usize> =
+            ids.into_iter().filter_map(|id| usize::try_from(id).ok()).filter(|&i| i < self.data.len()).collect();
+        let data = places.iter().filter_map(|&i| self.data.get(i)).copied().collect();
+        let mut part = Self { data, sorted: self.sorted, by_id: false };
+        part.apply(f)?;
+        for (i, candidate) in places.into_iter().zip(part.data) {
+            if let Some(place) = self.data.get_mut(i) {
+                *place = candidate;
+            }
+        }
+        self.sorted = part.sorted;
+        Ok(())
     }
 
     /// Sorting and dividing are defined for these numbers.
     fn tame(&mut self) {
+        // Each sampler asks, and the answer is nearly always the same: it should come fast.
+        if self.data.iter().fold(true, |tame, candidate| tame & (candidate.logit < f32::INFINITY)) {
+            return;
+        }
         for candidate in &mut self.data {
             if candidate.logit.is_nan() {
                 candidate.logit = f32::NEG_INFINITY;
@@ -158,8 +202,9 @@ impl Context {
             return Err(Error::argument(format!("penalty_repeat is {repeat}, it must be above 0 (1.0 is no penalty)")));
         }
         let ctx = self.as_ptr();
+        // llama.cpp looks up each candidate among the tokens. Here the tokens are looked up among the candidates.
         // SAFETY: the context lives, the tokens are readable.
-        candidates.apply(|c| unsafe {
+        candidates.apply_to(last_tokens, |c| unsafe {
             sys::shim_sample_repetition_penalties(
                 ctx,
                 c,
@@ -274,11 +319,11 @@ impl Context {
     /// [`Error::Argument`] for NaN.
     pub fn sample_temp(&mut self, candidates: &mut Candidates, temp: f32) -> Result<()> {
         number("temp", temp)?;
-        if temp <= 0.0 {
-            candidates.tame();
-            if let Some(best) = best(candidates) {
-                candidates.forbid(|i, _| i == best);
-            }
+        candidates.tame();
+        let Some((best, logit)) = best(candidates) else { return Ok(()) };
+        // A quotient beyond the numbers' range would make all alike.
+        if temp <= 0.0 || logit.is_finite() && (logit / temp).is_infinite() {
+            candidates.forbid(|i, _| i == best);
             return Ok(());
         }
         let ctx = self.as_ptr();
@@ -490,14 +535,15 @@ impl Context {
     }
 }
 
-fn best(candidates: &Candidates) -> Option<usize> {
+/// The first of the candidates with the largest logit.
+fn best(candidates: &Candidates) -> Option<(usize, f32)> {
     let mut best: Option<(usize, f32)> = None;
     for (i, candidate) in candidates.data.iter().enumerate() {
         if best.is_none_or(|(_, logit)| candidate.logit > logit) {
             best = Some((i, candidate.logit));
         }
     }
-    best.map(|(i, _)| i)
+    best
 }
 
 /// Whether Mirostat has a slope to estimate: two candidates at least, of different probability.
@@ -523,5 +569,68 @@ fn finite(name: &str, value: f32) -> Result<()> {
         Ok(())
     } else {
         Err(Error::argument(format!("{name} is {value}, it must be a finite number")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context_params::ContextParams;
+    use crate::model::{Model, ModelParams};
+    use std::sync::Arc;
+
+    fn context() -> Context {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny/tiny.gguf");
+        let model = Arc::new(Model::load(path, &ModelParams::default(), &mut |_| true).unwrap());
+        Context::new(model, &ContextParams { n_ctx: 8, ..Default::default() }).unwrap()
+    }
+
+    /// The same candidates, of which it is not known that they stand in the order of their ids.
+    fn searched(candidates: &Candidates) -> Candidates {
+        Candidates::new(candidates.as_slice().to_vec(), false).unwrap()
+    }
+
+    fn bits(candidates: &Candidates) -> Vec<(i32, u32)> {
+        candidates.as_slice().iter().map(|candidate| (candidate.id, candidate.logit.to_bits())).collect()
+    }
+
+    #[test]
+    fn penalties_are_the_same_whether_tokens_are_looked_up_or_searched() {
+        let mut context = context();
+        let logits: Vec<f32> = (0u8..100).map(|i| (f32::from(i) - 50.0) / 7.0).collect();
+        let last_tokens = [99, 3, 3, 0, -1, 3, 100, i32::MAX, 98];
+        let mut fast = Candidates::from_logits(&logits);
+        let mut slow = searched(&fast);
+        for candidates in [&mut fast, &mut slow] {
+            context.sample_repetition_penalties(candidates, &last_tokens, 1.3, 0.11, 0.7).unwrap();
+        }
+        assert_eq!(bits(&fast), bits(&slow));
+        let changed: Vec<usize> = (0..100).filter(|&i| fast.as_slice()[i].logit != logits[i]).collect();
+        assert_eq!(changed, [0, 3, 98, 99]);
+    }
+
+    #[test]
+    fn a_bias_finds_its_token_before_and_after_sorting() {
+        let mut context = context();
+        let mut candidates = Candidates::from_logits(&[1.0, 4.0, 2.0]);
+        candidates.add_bias(2, 0.5);
+        for nowhere in [-1, 3, i32::MIN, i32::MAX] {
+            candidates.add_bias(nowhere, 9.0);
+        }
+        context.sample_softmax(&mut candidates).unwrap();
+        candidates.add_bias(2, 0.25);
+        assert_eq!(bits(&candidates), [(1, 4f32.to_bits()), (2, 2.75f32.to_bits()), (0, 1f32.to_bits())]);
+        candidates.refill(&[7.0, 8.0]);
+        candidates.add_bias(0, 1.0);
+        assert_eq!(bits(&candidates), [(0, 8f32.to_bits()), (1, 8f32.to_bits())]);
+    }
+
+    #[test]
+    fn no_number_stays_that_cannot_be_sorted() {
+        let mut context = context();
+        let mut candidates = Candidates::from_logits(&[f32::NAN, f32::INFINITY, 0.5, f32::NEG_INFINITY]);
+        context.sample_repetition_penalties(&mut candidates, &[2], 2.0, 0.0, 0.0).unwrap();
+        let logits: Vec<f32> = candidates.as_slice().iter().map(|candidate| candidate.logit).collect();
+        assert_eq!(logits, [f32::NEG_INFINITY, f32::MAX, 0.25, f32::NEG_INFINITY]);
     }
 }
