@@ -23,11 +23,11 @@ module PublicApi
     [root, *nested.select { |mod| mod.name.start_with?("#{root.name}::") }.flat_map { |mod| modules(mod) }].uniq
   end
 
-  # @return [Array<Entry>] the public methods, and `initialize`
+  # @return [Array<Entry>] the public methods; `new` is described by `initialize`
   def methods_of(mod)
     instance = mod.public_instance_methods(false) | (mod.private_instance_methods(false) & [:initialize])
     instance.map { |name| Entry.new(mod, :instance, name) } +
-      mod.singleton_methods(false).map { |name| Entry.new(mod, :singleton, name) }
+      (mod.singleton_methods(false) - [:new]).map { |name| Entry.new(mod, :singleton, name) }
   end
 
   # @return [Array<Entry>] of all modules, in the order of their names
