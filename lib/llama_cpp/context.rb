@@ -95,7 +95,7 @@ module LLaMACpp
     # As {#eval}, with embeddings instead of tokens.
     #
     # @deprecated Use {#decode}.
-    # @param embd [Array<Float>] +n_tokens × n_embd+ values, one token after the other
+    # @param embd [Array<Float>] <tt>n_tokens × n_embd</tt> values, one token after the other
     # @param n_past [Integer] the position of the first
     # @param n_tokens [Integer, nil] how many tokens count; nil for all
     # @param tokens [Array<Float>] another name of +embd+
@@ -120,7 +120,7 @@ module LLaMACpp
     # @param row [Integer, nil] nil: every token's, one row after the other, if the context was made with +logits_all+;
     #   else those of the last token that asked for logits. An Integer: those of one token; a negative one counts from
     #   the end.
-    # @return [Array<Float>] +n_vocab+ values, or +n_tokens × n_vocab+
+    # @return [Array<Float>] +n_vocab+ values, or <tt>n_tokens × n_vocab</tt>
     # @raise [RuntimeError] before the first decode, or when no token asked for logits
     # @raise [IndexError] for a token whose logits were not asked for
     # @example

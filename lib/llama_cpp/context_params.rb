@@ -10,6 +10,8 @@ module LLaMACpp
     extend ParameterKeywords
 
     # @!method initialize(**keywords)
+    #   Any accessor can be given as a keyword; the others have their defaults.
+    #
     #   @option keywords [Integer] :seed (-1) see {#seed}
     #   @option keywords [Integer] :n_ctx (512) see {#n_ctx}
     #   @option keywords [Integer] :n_batch (512) see {#n_batch}

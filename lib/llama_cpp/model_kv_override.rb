@@ -96,7 +96,7 @@ module LLaMACpp
       [self.class, key, tag, value].hash
     end
 
-    # @return [String]
+    # @return [String] key and value
     # @example
     #   LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128).inspect
     #   #=> "#<LLaMACpp::ModelKVOverride llama.context_length: 128>"

@@ -8,6 +8,8 @@ module LLaMACpp
     extend ParameterKeywords
 
     # @!method initialize(**keywords)
+    #   Any accessor can be given as a keyword; the others have their defaults.
+    #
     #   @option keywords [Integer] :n_gpu_layers (0) see {#n_gpu_layers}
     #   @option keywords [Integer] :split_mode (LLAMA_SPLIT_LAYER) see {#split_mode}
     #   @option keywords [Integer] :main_gpu (0) see {#main_gpu}

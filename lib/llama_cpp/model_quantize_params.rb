@@ -8,6 +8,8 @@ module LLaMACpp
     extend ParameterKeywords
 
     # @!method initialize(**keywords)
+    #   Any accessor can be given as a keyword; the others have their defaults.
+    #
     #   @option keywords [Integer] :n_thread (0) see {#n_thread}
     #   @option keywords [Integer] :ftype (LLAMA_FTYPE_MOSTLY_Q5_1) see {#ftype}
     #   @option keywords [Boolean] :allow_requantize (false) see {#allow_requantize}

@@ -19,7 +19,9 @@ module LLaMACpp
       native_init(array, sorted)
     end
 
-    # @yield [candidate] each candidate in its present order
+    # Goes through the candidates in their present order.
+    #
+    # @yield [candidate] each of them
     # @yieldparam candidate [TokenData] a copy
     # @return [self, Enumerator]
     # @example

@@ -19,6 +19,12 @@ class Documentation
     YARD::Registry.all.flat_map { |object| examples_of(object) }.uniq(&:text)
   end
 
+  # @return [Hash{Symbol => Object}] the constants of LLaMACpp that are documented, with the values that are stated
+  def constants
+    objects = YARD::Registry.all(:constant).select { |object| public_constant?(object) }
+    objects.to_h { |object| [object.name, Object.new.instance_eval(object.value)] }
+  end
+
   # @param entry [PublicApi::Entry]
   # @return [Array<String>] what is missing: documentation, an example, or both
   def missing(entry)
@@ -30,6 +36,10 @@ class Documentation
 
   private
 
+  def public_constant?(object)
+    object.namespace.path == 'LLaMACpp' && object.visibility == :public && !object.docstring.empty?
+  end
+
   def examples_of(object)
     object.tags(:example).each_with_index.map do |tag, index|
       DocumentedExample.new(tag.text, "#{object.file}:#{object.line}, #{object.path} (#{index + 1})")
@@ -38,6 +48,6 @@ class Documentation
 
   # A sentence about what comes back is as good as one about what is done.
   def blank?(object)
-    object.docstring.blank? && object.tags(:return).all? { |tag| tag.text.to_s.empty? }
+    object.docstring.empty? && object.tags(:return).all? { |tag| tag.text.to_s.empty? }
   end
 end
