@@ -8,6 +8,23 @@ RSpec.describe LLaMACpp::Context do
   let(:france) { Models::FRANCE_TOKENS }
   let(:whole) { new_context(logits_all: true).tap { |c| decode(c, france) } }
 
+  describe '#free' do
+    it 'lets go of the memory, more than once' do
+      before = ObjectSpace.memsize_of(context)
+      expect([context.free, context.free]).to eq([nil, nil])
+      expect(ObjectSpace.memsize_of(context)).to be < before / 2
+    end
+
+    it 'leaves nothing to work with' do
+      context.free
+      message = 'the context was freed, or allocated and not initialized: make one with new'
+      %i[n_ctx model logits candidates kv_cache_clear timings].each do |name|
+        expect { context.public_send(name) }.to raise_error(RuntimeError, message)
+      end
+      expect { decode(context, france) }.to raise_error(RuntimeError, message)
+    end
+  end
+
   describe '.new' do
     it 'makes a context of a model' do
       expect([context.n_ctx, context.n_batch, context.kv_cache_token_count]).to eq([64, 512, 0])
@@ -532,7 +549,7 @@ RSpec.describe LLaMACpp::Context do
 
   it 'is of no use when only allocated' do
     raw = described_class.allocate
-    message = 'the context was allocated, but not initialized: make it with new'
+    message = 'the context was freed, or allocated and not initialized: make one with new'
     {
       model: [], n_ctx: [], n_batch: [], n_threads: [], decode: [batch_of([1, 0, [0], true])], logits: [],
       embeddings: [], timings: [], reset_timings: [], kv_cache_token_count: [], kv_cache_clear: [], kv_cache_seq_rm: [0, 0, 0],

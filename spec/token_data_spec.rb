@@ -30,6 +30,15 @@ RSpec.describe LLaMACpp::TokenData do
     expect([token.logit.nan?, token.p]).to eq([true, -Float::INFINITY])
   end
 
+  it 'leaves a subclass its own way of being made' do
+    whole = Class.new(described_class) { def initialize(id) = super(id:, logit: 0.5, p: 0.0) }
+    heir = Class.new(whole)
+    expect([whole.new(3), heir.new(4)].map { |made| [made.class, made.id, made.logit] })
+      .to eq([[whole, 3, 0.5], [heir, 4, 0.5]])
+    plain = Class.new(described_class).new(id: 5, logit: 1.0, p: 0.0)
+    expect([plain.id, plain.class.superclass]).to eq([5, described_class])
+  end
+
   it 'wants all three keywords, and no others' do
     expect { described_class.new(id: 1, logit: 0.0) }.to raise_error(ArgumentError, 'missing keyword: :p')
     expect { described_class.new(id: 1, logit: 0.0, p: 0.0, q: 1) }.to raise_error(ArgumentError, 'unknown keyword: :q')

@@ -19,6 +19,16 @@ module LLaMACpp
       native_init(model, params)
     end
 
+    # @!method free
+    #   Lets go of the cache at once, instead of when the collector gets to it. Freeing again does no harm; whatever
+    #   else is asked of the context afterwards raises RuntimeError.
+    #   @return [nil]
+    #   @raise [RuntimeError] while another thread uses it
+    #   @example
+    #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
+    #     context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
+    #     context.free #=> nil
+
     # @!method model
     #
     #   @return [Model] what it was made of

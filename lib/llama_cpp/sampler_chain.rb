@@ -18,7 +18,7 @@ module LLaMACpp
     # @param last_tokens [Array<Integer>] what has been said, for the penalties
     # @return [Integer] the token
     def draw(last_tokens)
-      candidates = @context.candidates
+      candidates = fresh_candidates
       @bias.each { |token, bias| candidates.add_bias(token, bias) }
       penalize(candidates, last_tokens)
       @context.sample_grammar(candidates, grammar: @grammar) if @grammar
@@ -26,6 +26,14 @@ module LLaMACpp
     end
 
     private
+
+    # The same object for each token: the logits of a large vocabulary fill several hundred kilobytes.
+    def fresh_candidates
+      return @candidates = @context.candidates unless @candidates
+
+      @context.send(:native_refill_candidates, @candidates)
+      @candidates
+    end
 
     def penalize(candidates, last_tokens)
       return if last_tokens.empty?

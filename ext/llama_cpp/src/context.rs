@@ -46,12 +46,7 @@ impl Context {
         rb_self: Obj<Self>,
         f: impl FnOnce(&mut Native) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut guard = rb_self.native.try_borrow_mut().map_err(|_| {
-            errors::runtime(
-                ruby,
-                "the context is in use by another call: give each thread a context of its own, or take turns",
-            )
-        })?;
+        let mut guard = rb_self.native.try_borrow_mut().map_err(|_| in_use(ruby))?;
         f(guard.as_mut().ok_or_else(|| uninitialized(ruby))?)
     }
 
@@ -108,6 +103,16 @@ impl Context {
 
     fn initialize_copy(ruby: &Ruby, _rb_self: Obj<Self>, _other: Value) -> Result<(), Error> {
         Err(Error::new(ruby.exception_type_error(), "a Context cannot be copied: make another one of its model"))
+    }
+
+    /// Idempotent. The model goes on living for those who hold it.
+    fn free(ruby: &Ruby, rb_self: Obj<Self>) -> Result<(), Error> {
+        let mut guard = rb_self.native.try_borrow_mut().map_err(|_| in_use(ruby))?;
+        *guard = None;
+        rb_self.model.set(None);
+        rb_self.reported.take();
+        rb_self.bytes.set(0);
+        Ok(())
     }
 
     fn model(ruby: &Ruby, rb_self: Obj<Self>) -> Result<Value, Error> {
@@ -200,6 +205,16 @@ impl Context {
         let row = i64::try_convert(row)?;
         let candidates = Self::run(ruby, rb_self, |native| Ok(Candidates::from_logits(native.logits_row(row)?)))?;
         Ok(TokenDataArray::wrap(ruby, candidates))
+    }
+
+    /// As [`Context::candidates`] of the last row, in the memory of earlier ones.
+    fn refill_candidates(ruby: &Ruby, rb_self: Obj<Self>, candidates: Obj<TokenDataArray>) -> Result<(), Error> {
+        TokenDataArray::with(ruby, candidates, |candidates| {
+            Self::run(ruby, rb_self, |native| {
+                candidates.refill(native.logits_row(-1)?);
+                Ok(())
+            })
+        })
     }
 
     fn with_logits<T>(
@@ -322,14 +337,19 @@ impl Context {
     }
 }
 
+fn in_use(ruby: &Ruby) -> Error {
+    errors::runtime(ruby, "the context is in use by another call: give each thread a context of its own, or take turns")
+}
+
 fn uninitialized(ruby: &Ruby) -> Error {
     errors::runtime(ruby, "the context was freed, or allocated and not initialized: make one with new")
 }
 
 /// Floats as the machine has them: `unpack("e*")` on a little-endian one.
 fn pack(ruby: &Ruby, numbers: &[f32]) -> RString {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-    ruby.enc_str_new(&bytes, ruby.ascii8bit_encoding())
+    // SAFETY: floats are bytes without gaps, and any address will do for bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), size_of_val(numbers)) };
+    ruby.enc_str_new(bytes, ruby.ascii8bit_encoding())
 }
 
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
@@ -344,6 +364,7 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     class.define_private_method("native_logits_of", method!(Context::logits, 1))?;
     class.define_private_method("native_logits_packed_of", method!(Context::logits_packed, 1))?;
     class.define_private_method("native_candidates_of", method!(Context::candidates, 1))?;
+    class.define_private_method("native_refill_candidates", method!(Context::refill_candidates, 1))?;
     class.define_private_method("native_set_n_threads", method!(Context::set_n_threads, 2))?;
     class.define_private_method("native_save_session", method!(Context::save_session, 2))?;
     class.define_private_method("native_load_session", method!(Context::load_session, 1))?;

@@ -2,7 +2,7 @@
 
 use crate::support::args;
 use llama::sampling::TokenData as Native;
-use magnus::{method, prelude::*, typed_data::Obj, Error, RModule, Ruby, TryConvert, Value};
+use magnus::{method, prelude::*, typed_data::Obj, Error, RClass, RModule, Ruby, TryConvert, Value};
 use std::cell::Cell;
 
 #[magnus::wrap(class = "LLaMACpp::TokenData", free_immediately, size)]
@@ -24,13 +24,14 @@ impl TokenData {
         ruby.obj_wrap(Self(Cell::new(native)))
     }
 
+    /// What `new` and `initialize` do, at once.
+    fn create(ruby: &Ruby, _class: RClass, id: Value, logit: Value, p: Value) -> Result<Obj<Self>, Error> {
+        Ok(Self::wrap(ruby, native_from(ruby, id, logit, p)?))
+    }
+
     fn initialize(ruby: &Ruby, rb_self: Obj<Self>, id: Value, logit: Value, p: Value) -> Result<(), Error> {
         rb_self.check_frozen()?;
-        rb_self.0.set(Native {
-            id: args::int32(ruby, "id", id)?,
-            logit: args::float(ruby, "logit", logit)?,
-            p: args::float(ruby, "p", p)?,
-        });
+        rb_self.0.set(native_from(ruby, id, logit, p)?);
         Ok(())
     }
 
@@ -74,9 +75,18 @@ impl TokenData {
     }
 }
 
+fn native_from(ruby: &Ruby, id: Value, logit: Value, p: Value) -> Result<Native, Error> {
+    Ok(Native {
+        id: args::int32(ruby, "id", id)?,
+        logit: args::float(ruby, "logit", logit)?,
+        p: args::float(ruby, "p", p)?,
+    })
+}
+
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let class = module.define_class("TokenData", ruby.class_object())?;
     class.define_alloc_func::<TokenData>();
+    class.singleton_class()?.define_private_method("native_new", method!(TokenData::create, 3))?;
     class.define_private_method("native_init", method!(TokenData::initialize, 3))?;
     class.define_private_method("initialize_copy", method!(TokenData::initialize_copy, 1))?;
     class.define_method("id", method!(TokenData::id, 0))?;

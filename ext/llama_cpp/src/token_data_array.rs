@@ -1,6 +1,6 @@
 //! `LLaMACpp::TokenDataArray`: candidates for the next token.
 
-use crate::support::{args, errors};
+use crate::support::{args, errors, memory::Reported};
 use crate::token_data::TokenData;
 use llama::sampling::Candidates;
 use magnus::{
@@ -11,18 +11,29 @@ use std::cell::RefCell;
 
 #[derive(Default, TypedData)]
 #[magnus(class = "LLaMACpp::TokenDataArray", free_immediately, size)]
-pub struct TokenDataArray(RefCell<Option<Candidates>>);
+pub struct TokenDataArray {
+    candidates: RefCell<Option<Candidates>>,
+    /// A program that makes them one after the other must not wait for the collector to notice that they are large.
+    reported: RefCell<Reported>,
+}
 
 impl DataTypeFunctions for TokenDataArray {
     fn size(&self) -> usize {
-        let candidates = self.0.try_borrow().ok().and_then(|c| c.as_ref().map(Candidates::memsize));
+        let candidates = self.candidates.try_borrow().ok().and_then(|c| c.as_ref().map(Candidates::memsize));
         size_of::<Self>() + candidates.unwrap_or(0)
     }
 }
 
 impl TokenDataArray {
     pub fn wrap(ruby: &Ruby, candidates: Candidates) -> Obj<Self> {
-        ruby.obj_wrap(Self(RefCell::new(Some(candidates))))
+        let array = Self::default();
+        array.hold(candidates);
+        ruby.obj_wrap(array)
+    }
+
+    fn hold(&self, candidates: Candidates) {
+        self.reported.replace(Reported::new(candidates.memsize()));
+        self.candidates.replace(Some(candidates));
     }
 
     /// Runs `f` on the candidates.
@@ -32,12 +43,13 @@ impl TokenDataArray {
         f: impl FnOnce(&mut Candidates) -> Result<T, Error>,
     ) -> Result<T, Error> {
         rb_self.check_frozen()?;
-        let mut guard = rb_self.0.try_borrow_mut().map_err(|_| errors::runtime(ruby, "the candidates are in use"))?;
+        let mut guard =
+            rb_self.candidates.try_borrow_mut().map_err(|_| errors::runtime(ruby, "the candidates are in use"))?;
         f(guard.as_mut().ok_or_else(|| uninitialized(ruby))?)
     }
 
     fn read<T>(&self, ruby: &Ruby, f: impl FnOnce(&Candidates) -> T) -> Result<T, Error> {
-        let guard = self.0.try_borrow().map_err(|_| errors::runtime(ruby, "the candidates are in use"))?;
+        let guard = self.candidates.try_borrow().map_err(|_| errors::runtime(ruby, "the candidates are in use"))?;
         guard.as_ref().map(f).ok_or_else(|| uninitialized(ruby))
     }
 
@@ -53,14 +65,16 @@ impl TokenDataArray {
             data.push(token.native());
         }
         let candidates = Candidates::new(data, args::truth(sorted)).map_err(|e| errors::to_ruby(ruby, e))?;
-        rb_self.0.replace(Some(candidates));
+        rb_self.hold(candidates);
         Ok(())
     }
 
     fn initialize_copy(rb_self: Obj<Self>, other: Obj<Self>) -> Result<Obj<Self>, Error> {
         rb_self.check_frozen()?;
-        let copy = other.0.borrow().clone();
-        rb_self.0.replace(copy);
+        let copy = other.candidates.borrow().clone();
+        if let Some(copy) = copy {
+            rb_self.hold(copy);
+        }
         Ok(rb_self)
     }
 
@@ -110,7 +124,7 @@ impl TokenDataArray {
     fn inspect(ruby: &Ruby, rb_self: Obj<Self>) -> Result<RString, Error> {
         // SAFETY: the name is copied at once.
         let class = unsafe { rb_self.classname() }.into_owned();
-        let text = match rb_self.0.borrow().as_ref() {
+        let text = match rb_self.candidates.borrow().as_ref() {
             Some(c) => format!("#<{class} size: {}, sorted: {}>", c.len(), c.is_sorted()),
             None => format!("#<{class} uninitialized>"),
         };

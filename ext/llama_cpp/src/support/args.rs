@@ -142,7 +142,11 @@ pub fn tokens(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<i32>, Error> 
     let array = RArray::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "an Array of Integers", value))?;
     let mut tokens = Vec::with_capacity(array.len());
     for i in 0..array.len() {
-        tokens.push(int32(ruby, &format_args!("{name}[{i}]").to_string(), array.entry(i as isize)?)?);
+        let value: Value = array.entry(i as isize)?;
+        tokens.push(match Integer::from_value(value).and_then(|integer| integer.to_i32().ok()) {
+            Some(token) => token,
+            None => int32(ruby, &format!("{name}[{i}]"), value)?,
+        });
     }
     Ok(tokens)
 }
