@@ -17,9 +17,12 @@ module PublicApi
 
   module_function
 
+  # The program llama_cpp: `require 'llama_cpp'` does not load it, but its own specs do.
+  PROGRAM = %i[CLI].freeze
+
   # @return [Array<Module>] `root` and the modules that can be reached from it
   def modules(root = LLaMACpp)
-    nested = root.constants(false).map { |name| root.const_get(name) }.grep(Module)
+    nested = (root.constants(false) - PROGRAM).map { |name| root.const_get(name) }.grep(Module)
     [root, *nested.select { |mod| mod.name.start_with?("#{root.name}::") }.flat_map { |mod| modules(mod) }].uniq
   end
 
