@@ -59,6 +59,11 @@ module LLaMACpp
         throw :done
       end
 
+      # The value of an option.
+      def positive(number)
+        number.positive? ? number : raise(OptionParser::InvalidArgument, number.to_s)
+      end
+
       def model_path
         given = [@settings[:model], ENV.fetch('LLAMA_CPP_MODEL', nil)].find { |path| !path.to_s.empty? }
         given || raise(UsageError, 'give a model: -m FILE.gguf, or its path in LLAMA_CPP_MODEL')

@@ -10,7 +10,7 @@ module LLaMACpp
     class Quantize < Command
       SUMMARY = 'write a model with smaller weights'
       # From the largest to the smallest. Those that need an importance matrix are of no use here.
-      TYPES = %w[F32 F16 Q8_0 Q6_K Q5_K_M Q5_K_S Q5_1 Q5_0 Q4_K_M Q4_K_S Q4_1 Q4_0 Q3_K_L Q3_K_M Q3_K_S Q2_K].freeze
+      TYPES = %w[F32 F16 Q8_0 Q6_K Q5_1 Q5_K_M Q5_K_S Q5_0 Q4_1 Q4_K_M Q4_K_S Q4_0 Q3_K_L Q3_K_M Q3_K_S Q2_K].freeze
       private_constant :TYPES
 
       USAGE = 'llama_cpp quantize -m FILE.gguf [options] OUTPUT TYPE'
@@ -28,7 +28,7 @@ module LLaMACpp
         parser.on('--allow-requantize', 'take weights that are quantized already')
         parser.on('--keep-output', 'leave the output tensor as it is: larger, a little better')
         parser.on('--pure', 'give all tensors the same type')
-        parser.on('--threads N', Integer, 'threads (one per core)')
+        parser.on('--threads N', Integer, 'threads (one per core)') { |number| positive(number) }
       end
 
       def call

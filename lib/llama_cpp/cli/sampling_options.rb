@@ -36,12 +36,14 @@ module LLaMACpp
       end
 
       def context_options(parser)
-        parser.on('--n-ctx N', Integer, "size of the context (the model's, #{Command::LARGEST_CONTEXT} at most)")
+        size = "size of the context (the model's, #{Command::LARGEST_CONTEXT} at most)"
+        parser.on('--n-ctx N', Integer, size) { |number| positive(number) }
         thread_options(parser)
       end
 
       def thread_options(parser)
-        parser.on('--threads N', Integer, 'threads (1 for a small model, else one per core)')
+        threads = 'threads (1 for a small model, else one per core)'
+        parser.on('--threads N', Integer, threads) { |number| positive(number) }
         parser.on('--gpu-layers N', Integer, 'layers to compute on the GPU, if the build has one (0)')
       end
 
