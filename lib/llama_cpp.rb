@@ -18,7 +18,9 @@ require_relative 'llama_cpp/context_params'
 require_relative 'llama_cpp/context'
 require_relative 'llama_cpp/kv_cache'
 require_relative 'llama_cpp/sampling'
-require_relative 'llama_cpp/generation'
+require_relative 'llama_cpp/generate'
+require_relative 'llama_cpp/chat'
+require_relative 'llama_cpp/embedding'
 
 LLaMACpp.backend_init
 at_exit { LLaMACpp.backend_free }

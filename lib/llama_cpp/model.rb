@@ -17,6 +17,27 @@ module LLaMACpp
       values.merge('gguf.version' => version, 'gguf.tensors' => tensors)
     end
 
+    # Loads a model, and frees it when the block ends.
+    #
+    # @param path [String] a GGUF file
+    # @param params [Hash] the keywords of {ModelParams#initialize}
+    # @yield [model]
+    # @yieldparam model [Model]
+    # @return [Object, Model] what the block returns; the model without a block
+    # @raise (see #load)
+    # @example
+    #   LLaMACpp::Model.open('models/tiny/tiny.gguf', use_mmap: false) { |model| model.n_vocab } #=> 640
+    def self.open(path, **params)
+      model = new(model_path: path, params: ModelParams.new(**params))
+      return model unless block_given?
+
+      begin
+        yield model
+      ensure
+        model.free
+      end
+    end
+
     # Loads a model; without arguments the model stays empty until {#load}.
     #
     # @param model_path [String] a GGUF file
@@ -167,6 +188,28 @@ module LLaMACpp
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
     #     model.rope_freq_scale_train #=> 1.0
+
+    # Makes a context of the model.
+    #
+    # @param params [Hash] the keywords of {ContextParams#initialize}
+    # @return [Context]
+    # @raise (see Context#initialize)
+    # @example
+    #   model = LLaMACpp::Model.open('models/tiny/tiny.gguf')
+    #   model.context(n_ctx: 64).n_ctx #=> 64
+    def context(**params)
+      Context.new(model: self, params: ContextParams.new(**params))
+    end
+
+    # The model's own chat template, which {Chat} uses.
+    #
+    # @return [String, nil] Jinja text; nil when the file has none
+    # @raise [RuntimeError] for an empty model
+    # @example
+    #   LLaMACpp::Model.open('models/tiny/tiny.gguf').chat_template #=> nil
+    def chat_template
+      native_metadata('tokenizer.chat_template')
+    end
 
     # @return [String] what it is, and how large
     # @example

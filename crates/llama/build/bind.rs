@@ -14,7 +14,7 @@ pub fn run(flags: &Flags, source: &Path, shim: &Path) -> Result<(), Box<dyn Erro
         .allowlist_function(
             "llama_(model|context|model_quantize)_default_params|llama_backend_(init|free)|llama_(time_us|max_devices)|\
              llama_(mmap|mlock)_supported|llama_print_system_info|llama_log_set|llama_n_(ctx|vocab|ctx_train|embd)|\
-             llama_vocab_type|llama_rope_freq_scale_train|llama_model_(desc|size|n_params)|llama_get_model_tensor|\
+             llama_vocab_type|llama_rope_freq_scale_train|llama_model_(desc|size|n_params|meta_val_str)|llama_get_model_tensor|\
              llama_token_(get_text|get_score|get_type|bos|eos|nl|prefix|middle|suffix|eot)|llama_add_(bos|eos)_token|\
              llama_get_(logits|embeddings|timings|kv_cache_token_count|kv_cache_used_cells)|llama_(print|reset)_timings|\
              llama_kv_cache_(clear|seq_rm|seq_shift|seq_div)|llama_set_(rng_seed|n_threads)",

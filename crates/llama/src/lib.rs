@@ -10,6 +10,7 @@
 
 pub mod backend;
 pub mod batch;
+pub mod chat_template;
 pub mod constants;
 pub mod context;
 pub mod context_params;

@@ -309,6 +309,24 @@ impl Model {
         }
     }
 
+    /// The metadata value of `key` as text; `None` when there is none, or it is an array.
+    pub fn metadata(&self, key: &str) -> Option<String> {
+        let key = CString::new(key).ok()?;
+        let mut buf: Vec<u8> = vec![0; 256];
+        loop {
+            // SAFETY: the model is loaded, the buffer has that size.
+            let n = unsafe {
+                sys::llama_model_meta_val_str(self.as_ptr(), key.as_ptr(), buf.as_mut_ptr().cast(), buf.len())
+            };
+            let n = usize::try_from(n).ok()?;
+            if n < buf.len() {
+                buf.truncate(n);
+                return Some(String::from_utf8_lossy(&buf).into_owned());
+            }
+            buf.resize(n + 1, 0);
+        }
+    }
+
     /// Bytes of all tensors.
     pub fn size(&self) -> u64 {
         // SAFETY: the model is loaded.

@@ -189,6 +189,11 @@ impl Model {
         Self::native(ruby, rb_self)?.token_type(i32::try_convert(token)?).map_err(|e| errors::to_ruby(ruby, e))
     }
 
+    fn metadata(ruby: &Ruby, rb_self: &Self, key: Value) -> Result<Option<RString>, Error> {
+        let key = args::string(ruby, "key", key)?;
+        Ok(Self::native(ruby, rb_self)?.metadata(&key).map(|text| args::utf8(ruby, text.as_bytes())))
+    }
+
     fn vocab_type(ruby: &Ruby, rb_self: &Self) -> Result<i64, Error> {
         Ok(match Self::native(ruby, rb_self)?.vocab_type() {
             llama::model::VocabType::Spm => 0,
@@ -224,6 +229,7 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     class.define_private_method("native_load_file", method!(Model::load, 3))?;
     class.define_private_method("initialize_copy", method!(Model::initialize_copy, 1))?;
     class.define_private_method("native_tokenize_text", method!(Model::tokenize, 4))?;
+    class.define_private_method("native_metadata", method!(Model::metadata, 1))?;
     class.define_private_method("native_apply_lora", method!(Model::apply_lora, 4))?;
     class.define_method("empty?", method!(Model::is_empty, 0))?;
     class.define_method("free", method!(Model::free, 0))?;

@@ -3,8 +3,11 @@
 use crate::quantize_params::ModelQuantizeParams;
 use crate::support::gvl::{self, Parked};
 use crate::support::{args, logs};
+use llama::chat_template::{self, Message};
 use llama::{backend, quantize};
-use magnus::{block::Proc, function, prelude::*, typed_data::Obj, Error, RHash, RModule, Ruby, TryConvert, Value};
+use magnus::{
+    block::Proc, function, prelude::*, typed_data::Obj, Error, RArray, RHash, RModule, RString, Ruby, TryConvert, Value,
+};
 use std::sync::atomic::Ordering;
 
 fn backend_init(numa: Value) {
@@ -74,6 +77,23 @@ fn metadata(ruby: &Ruby, path: Value) -> Result<Value, Error> {
     crate::metadata::read(ruby, &path)
 }
 
+/// Renders a chat template for pairs of role and content.
+fn render_chat(ruby: &Ruby, template: Value, messages: Value, bos: Value, eos: Value) -> Result<RString, Error> {
+    let template = args::string(ruby, "template", template)?;
+    let (bos, eos) = (args::string(ruby, "bos", bos)?, args::string(ruby, "eos", eos)?);
+    let array = RArray::from_value(messages).ok_or_else(|| args::not_a(ruby, "messages", "an Array", messages))?;
+    let mut native = Vec::with_capacity(array.len());
+    for i in 0..array.len() {
+        let (role, content): (Value, Value) = array.entry(i as isize)?;
+        native.push(Message {
+            role: args::string(ruby, "role", role)?,
+            content: args::string(ruby, "content", content)?,
+        });
+    }
+    let text = gvl::release(ruby, |_| chat_template::render(&template, &native, &bos, &eos, true))?;
+    Ok(args::utf8(ruby, text.as_bytes()))
+}
+
 pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     let native = module.define_module("Native")?;
     native.define_module_function("backend_init", function!(backend_init, 1))?;
@@ -81,6 +101,7 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     native.define_module_function("log_threshold=", function!(set_log_threshold, 1))?;
     native.define_module_function("build_info", function!(build_info, 0))?;
     native.define_module_function("usable_cores", function!(usable_cores, 0))?;
+    native.define_module_function("render_chat", function!(render_chat, 4))?;
     native.define_module_function("metadata", function!(metadata, 1))?;
     module.funcall::<_, _, Value>("private_constant", (ruby.to_symbol("Native"),))?;
     module.define_module_function("backend_free", function!(backend_free, 0))?;
