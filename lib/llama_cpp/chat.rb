@@ -5,8 +5,8 @@ require_relative 'chat_format'
 module LLaMACpp
   # A conversation with a model.
   #
-  # Only what is new is decoded in each turn. When the context is full, the oldest exchange is left out of it; the system
-  # message stays.
+  # Only what is new is decoded in each turn. When the context is full, the oldest exchange is left out of it; the
+  # system message stays.
   #
   # @example
   #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
