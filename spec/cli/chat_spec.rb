@@ -53,21 +53,23 @@ RSpec.describe 'llama_cpp chat' do
 
   describe 'on a terminal' do
     it 'asks, answers, and ends on Ctrl-D' do
-      outcome = on_a_terminal('chat', '-m', Models::TINY, '--temperature', '0', typed: ["How are you?\n", "\x04"])
+      outcome = on_a_terminal('chat', '-m', Models::TINY, '--temperature', '0',
+                              typed: [[/> /, "How are you?\n"], [/thank you\..*> /m, "\x04"]])
       expect(outcome.stdout).to start_with("\e[2m/reset begins again, /exit or Ctrl-D ends.\e[0m")
       expect(outcome.stdout).to include('I am fine, thank you.')
       expect(outcome.code).to eq(0)
     end
 
     it 'goes on after a message that is too long' do
-      typed = ["#{'one two three ' * 10}\n", "How are you?\n", "/exit\n"]
+      typed = [[/> /, "#{'one two three ' * 10}\n"], [/\e\[31m.*\e\[0m.*> /m, "How are you?\n"],
+               [/thank you\..*> /m, "/exit\n"]]
       outcome = on_a_terminal('chat', '-m', Models::TINY, '--temperature', '0', '--n-ctx', '48', typed:)
       expect(outcome.stdout).to match(/\e\[31m.*tokens.*\e\[0m/).and include('I am fine, thank you.')
       expect(outcome.code).to eq(0)
     end
 
     it 'ends with 130 and without a backtrace on Ctrl-C' do
-      outcome = on_a_terminal('chat', '-m', Models::TINY, typed: ["\x03"])
+      outcome = on_a_terminal('chat', '-m', Models::TINY, typed: [[/> /, "\x03"]])
       expect(outcome.stdout).not_to match(/Interrupt|\.rb:/)
       expect(outcome.code).to eq(130)
     end

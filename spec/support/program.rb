@@ -50,18 +50,18 @@ module Program
 
   # Runs it on a terminal.
   #
-  # @param typed [Array<String>] what is typed, each as soon as the program asks
+  # @param typed [Array<(Regexp, String)>] what is typed, each after something new on the screen
   # @return [Outcome] its stdout is all that the terminal shows
-  def on_a_terminal(*arguments, typed: [], asks: '> ', environment: {})
+  def on_a_terminal(*arguments, typed: [], environment: {})
     PTY.spawn(NEUTRAL.merge(environment), *COMMAND, *arguments, chdir: ROOT) do |screen, keyboard, pid|
       shown = +''
       Timeout.timeout(30) do
-        typed.each do |text|
+        typed.each do |pattern, text|
           seen = shown.size
-          shown << screen.readpartial(4096) until shown[seen..].include?(asks)
+          read_more(screen, keyboard, shown) until shown[seen..].match?(pattern)
           keyboard.write(text)
         end
-        read_to_the_end(screen, shown)
+        read_to_the_end(screen, keyboard, shown)
         Process.wait(pid)
       end
       return Outcome.new(shown, nil, $CHILD_STATUS.exitstatus)
@@ -70,8 +70,15 @@ module Program
 
   private
 
-  def read_to_the_end(screen, shown)
-    loop { shown << screen.readpartial(4096) }
+  def read_more(screen, keyboard, shown)
+    part = screen.readpartial(4096)
+    # Reline asks where the cursor is. It is at the left.
+    keyboard.write("\e[1;1R" * part.scan("\e[6n").size)
+    shown << part
+  end
+
+  def read_to_the_end(screen, keyboard, shown)
+    loop { read_more(screen, keyboard, shown) }
   rescue EOFError, Errno::EIO
     # Linux says EIO when the other side of a terminal is gone.
   end
