@@ -16,10 +16,9 @@ module LLaMACpp
 
     # Hands the log of llama.cpp to a logger.
     #
-    # Lines come whole, after the call in which they arose. The logger's own level decides which of them are made at
-    # all. What a logger raises is dropped.
+    # Lines come whole, after the call in which they arose. What a logger raises is dropped.
     #
-    # @param logger [Logger, nil] anything with +level+ and +add(severity, message)+; nil goes back to stderr
+    # @param logger [Logger, nil] anything with +add(severity, message, progname)+; nil goes back to stderr
     # @return [Logger, nil]
     # @raise [ArgumentError] for an object without +add+
     # @example
@@ -35,8 +34,8 @@ module LLaMACpp
         raise ArgumentError, "logger must be a Logger or nil, got an instance of #{logger.class}"
       end
 
+      update_log_threshold(logger)
       @logger = logger
-      update_log_threshold
     end
 
     private
@@ -46,9 +45,9 @@ module LLaMACpp
       { 'debug' => 0, 'info' => 1, 'warn' => 2, 'error' => 3, 'off' => 4 }.fetch(ENV['LLAMA_LOG'].to_s.downcase, 2)
     end
 
-    def update_log_threshold
-      level = logger.respond_to?(:level) ? logger.level : stderr_level
-      Native.log_threshold = level.is_a?(Integer) ? level.clamp(0, 4) : 0
+    # A logger gets everything: its level may change at any time, and it is for the logger to look at it.
+    def update_log_threshold(logger)
+      Native.log_threshold = logger ? 0 : stderr_level
     end
 
     # Called by the extension for each line.

@@ -6,7 +6,7 @@ module LLaMACpp
   UNSET = Object.new.freeze
   private_constant :UNSET
 
-  update_log_threshold
+  update_log_threshold(nil)
 
   module_function
 
@@ -28,32 +28,27 @@ module LLaMACpp
   #     LLaMACpp.backend_free #=> nil
 
   # @!method print_system_info
-  #
   #   @return [String] which features of the processor are in use; despite its name it prints nothing
   #   @example
   #     LLaMACpp.print_system_info.include?('AVX2 = ') #=> true
 
   # @!method time_us
-  #
   #   @return [Integer] microseconds on llama.cpp's clock, which only goes forward
   #   @example
   #     earlier = LLaMACpp.time_us
   #     LLaMACpp.time_us >= earlier #=> true
 
   # @!method mmap_supported?
-  #
   #   @return [Boolean] whether models can be mapped into memory here
   #   @example
   #     LLaMACpp.mmap_supported? #=> true
 
   # @!method mlock_supported?
-  #
   #   @return [Boolean] whether memory can be kept from being swapped out here
   #   @example
   #     LLaMACpp.mlock_supported? #=> true
 
   # @!method max_devices
-  #
   #   @return [Integer] the most devices that a model can be split over; 1 without GPUs in the build
   #   @example
   #     LLaMACpp.max_devices >= 1 #=> true

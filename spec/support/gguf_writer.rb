@@ -6,18 +6,26 @@ require 'tmpdir'
 # Writes GGUF files: models of any size with random weights, for what takes longer than the tiny model does.
 class GGUFWriter
   ALIGNMENT = 32
-  TYPES = { f32: 0, f16: 1 }.freeze
-  BYTES = { f32: 4, f16: 2 }.freeze
+  TYPES = { f32: 0, f16: 1, q4_0: 2 }.freeze
+  # Of each type, the numbers in a block and the bytes of a block.
+  BLOCKS = { f32: [1, 4], f16: [1, 2], q4_0: [32, 18] }.freeze
 
   # @param path [String] the file
   # @param metadata [Hash{String => Object}] keys and values
   # @param tensors [Hash{String => Array(Symbol, Array<Integer>)}] type and shape, the contiguous dimension first
   # @yieldparam type [Symbol]
   # @yieldparam count [Integer]
+  # @yieldparam name [String]
   # @yieldreturn [String] that many numbers of that type, as bytes
   def self.write(path, metadata, tensors, &)
     File.open(path, 'wb') { |file| new(file).write(metadata, tensors, &) }
     path
+  end
+
+  # @return [Integer] the bytes of that many numbers of a type
+  def self.bytes(type, count)
+    numbers, bytes = BLOCKS.fetch(type)
+    count / numbers * bytes
   end
 
   # A llama with random weights and the tiny model's vocabulary. Its text means nothing.
@@ -73,11 +81,11 @@ class GGUFWriter
     offset = 0
     tensors.each do |name, (type, shape)|
       @file << string(name) << [shape.size, *shape, TYPES.fetch(type), offset].pack("L<Q<#{shape.size}L<Q<")
-      offset += padded(shape.inject(:*) * BYTES.fetch(type))
+      offset += padded(self.class.bytes(type, shape.inject(:*)))
     end
-    tensors.each_value do |type, shape|
+    tensors.each do |name, (type, shape)|
       pad
-      @file << yield(type, shape.inject(:*))
+      @file << yield(type, shape.inject(:*), name)
     end
     pad
   end
