@@ -3,6 +3,7 @@
 require_relative 'llama_cpp/version'
 require_relative 'llama_cpp/log'
 require_relative 'llama_cpp/llama_cpp'
+require_relative 'llama_cpp/constants'
 require_relative 'llama_cpp/module_functions'
 require_relative 'llama_cpp/token_data'
 require_relative 'llama_cpp/token_data_array'

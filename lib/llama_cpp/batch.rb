@@ -70,7 +70,6 @@ module LLaMACpp
     #     batch.get_seq_id(2, 0) #=> 1
 
     # @!method get_token(index)
-    #
     #   @param index [Integer] which token, from 0
     #   @return [Integer] its id
     #   @raise [ArgumentError, IndexError] for an index outside of the batch
@@ -80,7 +79,6 @@ module LLaMACpp
     #     batch.get_token(1) #=> 2
 
     # @!method set_token(index, id)
-    #
     #   @param index [Integer] which token, from 0
     #   @param id [Integer] its id; whether the vocabulary has it is checked by {Context#decode}
     #   @return [Integer] the id
@@ -92,7 +90,6 @@ module LLaMACpp
     #     batch.get_token(0) #=> 42
 
     # @!method get_pos(index)
-    #
     #   @param index [Integer] which token, from 0
     #   @return [Integer] its position in its sequences
     #   @raise [ArgumentError, IndexError] for an index outside of the batch
@@ -101,7 +98,6 @@ module LLaMACpp
     #     batch.get_pos(1) #=> 11
 
     # @!method set_pos(index, pos)
-    #
     #   @param index [Integer] which token, from 0
     #   @param pos [Integer] its position in its sequences
     #   @return [Integer] the position
@@ -112,7 +108,6 @@ module LLaMACpp
     #     batch.get_pos(0) #=> 5
 
     # @!method get_n_seq_id(index)
-    #
     #   @param index [Integer] which token, from 0
     #   @return [Integer] how many sequences it belongs to
     #   @raise [ArgumentError, IndexError] for an index outside of the batch
@@ -121,7 +116,6 @@ module LLaMACpp
     #     batch.get_n_seq_id(0) #=> 1
 
     # @!method set_n_seq_id(index, count)
-    #
     #   @param index [Integer] which token, from 0
     #   @param count [Integer] how many sequences it belongs to
     #   @return [Integer] the count
@@ -132,7 +126,6 @@ module LLaMACpp
     #     batch.get_n_seq_id(0) #=> 2
 
     # @!method get_seq_id(index, which)
-    #
     #   @param index [Integer] which token, from 0
     #   @param which [Integer] which of its sequences, from 0
     #   @return [Integer] the sequence
@@ -142,7 +135,6 @@ module LLaMACpp
     #     batch.get_seq_id(1, 0) #=> 0
 
     # @!method set_seq_id(index, which, id)
-    #
     #   @param index [Integer] which token, from 0
     #   @param which [Integer] which of its sequences, from 0
     #   @param id [Integer] the sequence
@@ -156,7 +148,6 @@ module LLaMACpp
     #     [batch.get_seq_id(0, 0), batch.get_seq_id(0, 1)] #=> [3, 7]
 
     # @!method get_logits(index)
-    #
     #   @param index [Integer] which token, from 0
     #   @return [Boolean] whether the decode computes its logits; in a batch of {.get_one} that is the last token
     #   @raise [ArgumentError, IndexError] for an index outside of the batch
@@ -165,7 +156,6 @@ module LLaMACpp
     #     [batch.get_logits(0), batch.get_logits(2)] #=> [false, true]
 
     # @!method set_logits(index, wanted)
-    #
     #   @param index [Integer] which token, from 0
     #   @param wanted [Boolean] whether the decode computes its logits
     #   @return [Boolean] the same

@@ -30,7 +30,6 @@ module LLaMACpp
     #     context.free #=> nil
 
     # @!method model
-    #
     #   @return [Model] what it was made of
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -38,7 +37,6 @@ module LLaMACpp
     #     context.model.equal?(model) #=> true
 
     # @!method n_ctx
-    #
     #   @return [Integer] tokens that the KV cache holds
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -46,7 +44,6 @@ module LLaMACpp
     #     context.n_ctx #=> 512
 
     # @!method n_batch
-    #
     #   @return [Integer] the most tokens that one {#decode} takes
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -54,7 +51,6 @@ module LLaMACpp
     #     LLaMACpp::Context.new(model: model, params: params).n_batch #=> 64
 
     # @!method n_threads
-    #
     #   @return [Integer] threads that decode a single token
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -62,7 +58,6 @@ module LLaMACpp
     #     LLaMACpp::Context.new(model: model, params: params).n_threads #=> 1
 
     # @!method n_threads_batch
-    #
     #   @return [Integer] threads that decode several tokens
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -230,7 +225,6 @@ module LLaMACpp
     end
 
     # @!method timings
-    #
     #   @return [Timings] where the time went since the context was made, or since {#reset_timings}
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)

@@ -14,7 +14,6 @@ module LLaMACpp
     end
 
     # @!attribute [rw] type
-    #
     #   @return [Integer] one of +LLAMA_GRETYPE_…+; another number is refused when a grammar is made of it
     #   @example
     #     element = LLaMACpp::GrammarElement.new
@@ -22,7 +21,6 @@ module LLaMACpp
     #     element.type #=> 1
 
     # @!attribute [rw] value
-    #
     #   @return [Integer] a code point, or the index of a rule
     #   @example
     #     element = LLaMACpp::GrammarElement.new
@@ -69,20 +67,17 @@ module LLaMACpp
     private_class_method :native_from_gbnf
 
     # @!method rules
-    #
     #   @return [Array<Array<GrammarElement>>] copies of the rules, each with an END at its end
     #   @example
     #     rules = LLaMACpp::Grammar.from_gbnf('root ::= "yes"').rules
     #     rules.first.map(&:value) #=> [121, 101, 115, 0]
 
     # @!method start_rule_index
-    #
     #   @return [Integer] the rule that it begins with
     #   @example
     #     LLaMACpp::Grammar.from_gbnf('root ::= "yes"').start_rule_index #=> 0
 
     # @!method may_end?
-    #
     #   @return [Boolean] whether what was accepted so far is a whole text
     #   @example
     #     LLaMACpp::Grammar.from_gbnf('root ::= "yes"').may_end? #=> false

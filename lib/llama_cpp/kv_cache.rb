@@ -6,7 +6,6 @@ module LLaMACpp
     # @!group KV cache
 
     # @!method kv_cache_token_count
-    #
     #   @return [Integer] tokens in the cache; one that belongs to several sequences counts for each
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)

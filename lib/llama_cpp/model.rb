@@ -118,7 +118,6 @@ module LLaMACpp
     end
 
     # @!method empty?
-    #
     #   @return [Boolean] whether nothing is loaded, or it was freed
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -135,14 +134,12 @@ module LLaMACpp
     #     model.empty? #=> true
 
     # @!method params
-    #
     #   @return [ModelParams, nil] a copy of those that it was loaded with; nil when it is empty
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
     #     model.params.use_mmap #=> true
 
     # @!method desc
-    #
     #   @return [String] architecture, size and kind of weights; llama.cpp knows the sizes of well-known models
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -150,7 +147,6 @@ module LLaMACpp
     #     model.desc #=> "llama ?B F16"
 
     # @!method size
-    #
     #   @return [Integer] bytes of all tensors
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -158,7 +154,6 @@ module LLaMACpp
     #     model.size #=> 3019776
 
     # @!method n_params
-    #
     #   @return [Integer] numbers in all tensors
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -166,7 +161,6 @@ module LLaMACpp
     #     model.n_params #=> 1508608
 
     # @!method n_ctx_train
-    #
     #   @return [Integer] tokens in the context that it was trained with
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -174,7 +168,6 @@ module LLaMACpp
     #     model.n_ctx_train #=> 256
 
     # @!method n_embd
-    #
     #   @return [Integer] floats in an embedding
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -182,7 +175,6 @@ module LLaMACpp
     #     model.n_embd #=> 256
 
     # @!method rope_freq_scale_train
-    #
     #   @return [Float] the factor of the rotary embedding's frequencies that it was trained with
     #   @raise [RuntimeError] when the model is empty
     #   @example

@@ -28,14 +28,12 @@ module LLaMACpp
     end
 
     # @!attribute [r] key
-    #
     #   @return [String] the key
     #   @example
     #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
     #     override.key #=> "llama.context_length"
 
     # @!attribute [r] tag
-    #
     #   @return [Integer] the kind of the value: +LLAMA_KV_OVERRIDE_INT+, +LLAMA_KV_OVERRIDE_FLOAT+ or
     #     +LLAMA_KV_OVERRIDE_BOOL+
     #   @example
@@ -43,21 +41,18 @@ module LLaMACpp
     #     override.tag == LLaMACpp::LLAMA_KV_OVERRIDE_INT #=> true
 
     # @!attribute [r] int_value
-    #
     #   @return [Integer] the value of an INT, else 0
     #   @example
     #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
     #     override.int_value #=> 128
 
     # @!attribute [r] float_value
-    #
     #   @return [Float] the value of a FLOAT, else 0.0
     #   @example
     #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)
     #     override.float_value #=> 0.0
 
     # @!attribute [r] bool_value
-    #
     #   @return [Boolean] the value of a BOOL, else false
     #   @example
     #     override = LLaMACpp::ModelKVOverride.new(key: 'llama.context_length', value: 128)

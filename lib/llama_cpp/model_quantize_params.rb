@@ -53,6 +53,7 @@ module LLaMACpp
     #   @return [Boolean]
     #   @example
     #     params = LLaMACpp::ModelQuantizeParams.new
+    #     params.allow_quantization #=> false
     #     params.allow_quantization = true
     #     params.allow_requantize #=> true
 

@@ -233,7 +233,6 @@ module LLaMACpp
     #     candidates.probabilities.sum.round(3) #=> 1.0
 
     # @!method sample_token_greedy(candidates)
-    #
     #   @param candidates [TokenDataArray]
     #   @return [Integer] the candidate with the largest logit
     #   @raise [RuntimeError] when no candidate is possible

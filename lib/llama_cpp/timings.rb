@@ -4,7 +4,6 @@ module LLaMACpp
   # Where the time of a {Context} went. Times are milliseconds; counts read 1 at least, as in llama.cpp.
   class Timings
     # @!attribute [r] t_start_ms
-    #
     #   @return [Float] when the model's loading began, on a clock that only goes forward
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -14,7 +13,6 @@ module LLaMACpp
     #     timings.t_start_ms < timings.t_end_ms #=> true
 
     # @!attribute [r] t_end_ms
-    #
     #   @return [Float] now, on the same clock
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -24,7 +22,6 @@ module LLaMACpp
     #     (timings.t_end_ms - timings.t_start_ms).positive? #=> true
 
     # @!attribute [r] t_load_ms
-    #
     #   @return [Float] from the beginning of the load to the end of the first decode
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -34,7 +31,6 @@ module LLaMACpp
     #     timings.t_load_ms.positive? #=> true
 
     # @!attribute [r] t_sample_ms
-    #
     #   @return [Float] in samplers
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -44,7 +40,6 @@ module LLaMACpp
     #     timings.t_sample_ms #=> 0.0
 
     # @!attribute [r] t_p_eval_ms
-    #
     #   @return [Float] in decodes of several tokens, the prompt's for instance
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -54,7 +49,6 @@ module LLaMACpp
     #     timings.t_p_eval_ms.positive? #=> true
 
     # @!attribute [r] t_eval_ms
-    #
     #   @return [Float] in decodes of single tokens
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -64,7 +58,6 @@ module LLaMACpp
     #     timings.t_eval_ms #=> 0.0
 
     # @!attribute [r] n_sample
-    #
     #   @return [Integer] tokens that were drawn
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -74,7 +67,6 @@ module LLaMACpp
     #     timings.n_sample #=> 1
 
     # @!attribute [r] n_p_eval
-    #
     #   @return [Integer] tokens in decodes of several
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
@@ -84,7 +76,6 @@ module LLaMACpp
     #     timings.n_p_eval #=> 2
 
     # @!attribute [r] n_eval
-    #
     #   @return [Integer] decodes of single tokens
     #   @example
     #     model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)

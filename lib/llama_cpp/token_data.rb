@@ -29,14 +29,13 @@ module LLaMACpp
     # @param p [Float, Integer] its probability
     # @raise [ArgumentError] for a wrong kind of value
     # @example
-    #   token = LLaMACpp::TokenData.new(id: 42, logit: 1.5, p: 0.0)
-    #   token.logit #=> 1.5
+    #   subclass = Class.new(LLaMACpp::TokenData)
+    #   subclass.new(id: 42, logit: 1.5, p: 0.0).logit #=> 1.5
     def initialize(id:, logit:, p:)
       native_init(id, logit, p)
     end
 
     # @!attribute [rw] id
-    #
     #   @return [Integer] the token
     #   @example
     #     token = LLaMACpp::TokenData.new(id: 42, logit: 1.5, p: 0.0)
@@ -44,7 +43,6 @@ module LLaMACpp
     #     token.id #=> 7
 
     # @!attribute [rw] logit
-    #
     #   @return [Float] the log-odds, in single precision
     #   @raise [ArgumentError] for what is no number
     #   @example
@@ -53,7 +51,6 @@ module LLaMACpp
     #     token.logit #=> 2.0
 
     # @!attribute [rw] p
-    #
     #   @return [Float] the probability, in single precision
     #   @raise [ArgumentError] for what is no number
     #   @example

@@ -39,7 +39,6 @@ module LLaMACpp
     end
 
     # @!method size
-    #
     #   @return [Integer] how many candidates there are
     #   @example
     #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
@@ -48,7 +47,6 @@ module LLaMACpp
     #     array.size #=> 2
 
     # @!method sorted
-    #
     #   @return [Boolean] whether the candidates are sorted by their logits, the largest first
     #   @example
     #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
@@ -57,7 +55,6 @@ module LLaMACpp
     #     array.sorted #=> false
 
     # @!method [](index)
-    #
     #   @param index [Integer] its place; a negative one counts from the end
     #   @return [TokenData, nil] a copy of the candidate; nil outside
     #   @example
@@ -68,7 +65,6 @@ module LLaMACpp
     #     array[2] #=> nil
 
     # @!method ids
-    #
     #   @return [Array<Integer>] the tokens, in their present order
     #   @example
     #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
@@ -77,7 +73,6 @@ module LLaMACpp
     #     array.ids #=> [7, 3]
 
     # @!method logits
-    #
     #   @return [Array<Float>] their logits
     #   @example
     #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
@@ -86,7 +81,6 @@ module LLaMACpp
     #     array.logits #=> [1.0, 2.0]
 
     # @!method probabilities
-    #
     #   @return [Array<Float>] their probabilities, as the last sampler left them; see {Context#sample_softmax}
     #   @example
     #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)
@@ -108,7 +102,6 @@ module LLaMACpp
     #     array.logits #=> [1.0, -Float::INFINITY]
 
     # @!method inspect
-    #
     #   @return [String] size and order, not the candidates
     #   @example
     #     token = LLaMACpp::TokenData.new(id: 7, logit: 1.0, p: 0.25)

@@ -6,7 +6,6 @@ module LLaMACpp
     # @!group Vocabulary
 
     # @!method n_vocab
-    #
     #   @return [Integer] how many tokens the vocabulary has
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -14,7 +13,6 @@ module LLaMACpp
     #     model.n_vocab #=> 640
 
     # @!method vocab_type
-    #
     #   @return [Integer] the kind of the vocabulary, one of +LLAMA_VOCAB_TYPE_…+
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -42,7 +40,6 @@ module LLaMACpp
     #     model.detokenize(model.tokenize(text: 'The capital of France is')) #=> " The capital of France is"
 
     # @!method text(token)
-    #
     #   @param token [Integer] its id
     #   @return [String] how the vocabulary writes it: +▁+ for a space, +<0x0A>+ for a byte
     #   @raise [ArgumentError, IndexError] for an id outside of the vocabulary
@@ -52,7 +49,6 @@ module LLaMACpp
     #     model.text(266) #=> "▁is"
 
     # @!method score(token)
-    #
     #   @param token [Integer] its id
     #   @return [Float] its score in the vocabulary; the tokenizer prefers higher ones
     #   @raise [ArgumentError, IndexError] for an id outside of the vocabulary
@@ -62,7 +58,6 @@ module LLaMACpp
     #     model.score(266) #=> -7.0
 
     # @!method type(token)
-    #
     #   @param token [Integer] its id
     #   @return [Integer] its kind, one of +LLAMA_TOKEN_TYPE_…+
     #   @raise [ArgumentError, IndexError] for an id outside of the vocabulary
@@ -72,7 +67,6 @@ module LLaMACpp
     #     model.type(1) == LLaMACpp::LLAMA_TOKEN_TYPE_CONTROL #=> true
 
     # @!method token_bos
-    #
     #   @return [Integer] the token for the beginning of a sequence
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -80,7 +74,6 @@ module LLaMACpp
     #     model.token_bos #=> 1
 
     # @!method token_eos
-    #
     #   @return [Integer] the token for the end of a sequence
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -88,7 +81,6 @@ module LLaMACpp
     #     model.token_eos #=> 2
 
     # @!method token_nl
-    #
     #   @return [Integer] the token for the end of a line
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -129,7 +121,6 @@ module LLaMACpp
     #     model.token_eot #=> 32010
 
     # @!method add_bos_token?
-    #
     #   @return [Boolean] whether a text should begin with {#token_bos}; true when the file does not say
     #   @raise [RuntimeError] when the model is empty
     #   @example
@@ -137,7 +128,6 @@ module LLaMACpp
     #     model.add_bos_token? #=> true
 
     # @!method add_eos_token?
-    #
     #   @return [Boolean] whether a text should end with {#token_eos}; true when the file does not say
     #   @raise [RuntimeError] when the model is empty
     #   @example
