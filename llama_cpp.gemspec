@@ -18,7 +18,8 @@ Gem::Specification.new do |spec|
   # llama.cpp is not in git, so the list comes from the folders. Only what the build reads: no models, no leftovers.
   source = LlamaCppBuild::VendoredSource
   spec.files = Dir.chdir(__dir__) do
-    Dir['lib/**/*.rb', 'sig/**/*.rbs', 'exe/*', 'docs/**/*.md', '{README,CHANGELOG}.md', 'LICENSE', '.yardopts',
+    Dir['lib/**/*.{rb,jinja}', 'sig/**/*.rbs', 'exe/*', 'examples/*', 'docs/**/*.{md,svg,png}',
+        '{README,CHANGELOG}.md', 'LICENSE', '.yardopts',
         'Cargo.{toml,lock}', 'crates/**/*.{rs,toml,h,hpp,cpp}', 'ext/llama_cpp/{extconf.rb,Cargo.toml,build.rs}',
         'ext/llama_cpp/{src,support}/**/*', 'vendor/{Cargo.toml,Cargo.lock,lib.rs}',
         *[source::STAMP, *source::SOURCES].map { |name| "vendor/llama.cpp/#{name}" }].select { |name| File.file?(name) }

@@ -7,7 +7,8 @@ RSpec.describe 'llama_cpp.gemspec' do
   let(:gem) { Gem::Specification.load(File.join(root, 'llama_cpp.gemspec')) }
 
   it 'packages every source file that is in git' do
-    tracked = IO.popen(%w[git ls-files lib sig crates ext vendor Cargo.toml Cargo.lock], chdir: root, &:readlines)
+    folders = %w[lib sig exe examples crates ext vendor Cargo.toml Cargo.lock]
+    tracked = IO.popen(['git', 'ls-files', *folders], chdir: root, &:readlines)
     skip 'not a git checkout' if tracked.empty?
     expect(tracked.map(&:chomp) - gem.files).to eq([])
   end
@@ -16,6 +17,15 @@ RSpec.describe 'llama_cpp.gemspec' do
     source = LlamaCppBuild::VendoredSource::SOURCES.map { |name| "vendor/llama.cpp/#{name}" }
     expect(gem.files).to include(*source, 'vendor/llama.cpp/LICENSE', 'LICENSE')
     expect(gem.files.grep(/\.gguf\z/)).to eq([])
+  end
+
+  it 'packages what the README points to' do
+    expect(gem.files).to include(*Page.new('README.md').links)
+  end
+
+  it 'brings the program, and needs no other gem' do
+    expect(gem.executables).to eq(['llama_cpp'])
+    expect(gem.runtime_dependencies).to eq([])
   end
 
   it 'packages nothing that a build leaves behind' do
