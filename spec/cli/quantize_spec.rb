@@ -78,6 +78,7 @@ RSpec.describe 'llama_cpp quantize' do
   end
 
   it 'shows a progress bar on a terminal, and takes it away' do
+    skip 'needs the gem ruby-progressbar' if Gem::Specification.find_all_by_name('ruby-progressbar').empty?
     screen = on_a_terminal('quantize', '-m', Models::TINY, @output, 'Q8_0').stdout
     expect(screen).to match(/\rQuantizing \d+% /)
     expect(screen).to end_with("\r#{@output}: Q8_0, 1.6 MB, from 3.0 MB\r\n")
