@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
+require 'cgi'
 require 'open3'
 require 'rbconfig'
 require 'tmpdir'
+require 'uri'
 
 RSpec.describe 'The documentation' do
   it 'has every public method, with an example and a signature' do
@@ -24,13 +26,27 @@ RSpec.describe 'The documentation' do
     end
   end
 
-  it 'builds without a warning' do
+  # The links of a page that lead nowhere.
+  def dead_links(folder, page)
+    File.read(File.join(folder, page)).scan(/(?:href|src)="([^"]+)"/).flatten.uniq.reject do |link|
+      next true if link.match?(/\A(?:https?:|javascript:)/)
+
+      path, anchor = CGI.unescapeHTML(link).sub(/\?\d+\z/, '').split('#')
+      target = path.to_s.empty? ? page : File.join(File.dirname(page), path)
+      file = File.join(folder, target)
+      File.file?(file) && (anchor.nil? || File.read(file).include?(%(id="#{URI.decode_www_form_component(anchor)}")))
+    end
+  end
+
+  it 'builds without a warning and without a dead link' do
     Dir.mktmpdir do |folder|
       output, status = Open3.capture2e('yard', 'doc', '--fail-on-warning', '--no-cache', '--no-save',
                                        '--output-dir', folder, chdir: Documentation::ROOT)
       expect(output).not_to match(/\[(?:warn|error)\]/i)
       expect(status).to be_success
-      expect(File.read(File.join(folder, 'LLaMACpp', 'Context.html'))).to include('sample_token_mirostat_v2')
+      pages = Dir.glob('**/*.html', base: folder)
+      expect(pages).to include('index.html', 'LLaMACpp/Context.html')
+      expect(pages.to_h { |page| [page, dead_links(folder, page)] }.reject { |_, links| links.empty? }).to eq({})
     end
   end
 
