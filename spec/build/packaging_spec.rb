@@ -23,6 +23,11 @@ RSpec.describe 'llama_cpp.gemspec' do
     expect(gem.files).to include(*Page.new('README.md').links)
   end
 
+  it 'packages what its documentation is built with' do
+    settings = File.read(File.join(root, '.yardopts'))
+    expect(gem.files).to include('.yardopts', settings[%r{^--load \./(\S+)$}, 1], settings[/^--readme (\S+)$/, 1])
+  end
+
   it 'brings the program, and needs no other gem' do
     expect(gem.executables).to eq(['llama_cpp'])
     expect(gem.runtime_dependencies).to eq([])
