@@ -174,10 +174,10 @@ impl Context {
         };
         let ctx = self.ptr.as_ptr();
         let _weights = self.model.read_weights();
-        // SAFETY: the batch was checked against the model and the context; the flag outlives the call.
         let (status, errors) = log::capture(|| {
-            batch.with_native(logits_all, |native| unsafe {
-                sys::shim_decode(ctx, native, ptr::from_ref(cancel).cast())
+            batch.with_native(logits_all, |native| {
+                // SAFETY: the batch was checked against the model and the context; the flag outlives the call.
+                unsafe { sys::shim_decode(ctx, native, ptr::from_ref(cancel).cast()) }
             })
         });
         match status {
@@ -265,18 +265,53 @@ impl Context {
         self.decode(batch, cancel)
     }
 
-    /// Whether `n` free cells in a row are left when the positions from `n_past` on are gone.
+    /// Decodes tokens of the sequence 0 at the positions from `pos` on: at once where that many free cells lie side by
+    /// side, else in parts, for what was removed and moved leaves holes. The logits are those of the last part.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::decode`]; without enough free cells nothing is decoded.
+    pub fn decode_tokens(&mut self, tokens: &[i32], pos: i32, cancel: &AtomicBool) -> Result<()> {
+        let mut batch = Batch::single(tokens.to_vec(), pos, 0);
+        if tokens.len() == 1 {
+            return self.decode(&mut batch, cancel);
+        }
+        self.check_batch(&batch)?;
+        if self.free_runs(i32::MAX).iter().sum::<usize>() < tokens.len() {
+            return Err(self.no_slot(tokens.len()));
+        }
+        let (mut rest, mut pos) = (tokens, pos);
+        while !rest.is_empty() {
+            let longest = self.free_runs(i32::MAX).into_iter().max().unwrap_or(0);
+            let (part, later) = rest.split_at(longest.min(rest.len()));
+            self.decode(&mut Batch::single(part.to_vec(), pos, 0), cancel)?;
+            pos = pos.saturating_add(i32::try_from(part.len()).unwrap_or(i32::MAX));
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Whether `n` free cells side by side are left when the positions from `n_past` on are gone.
     fn has_room_after(&self, n_past: i32, n: usize) -> bool {
-        let mut free = 0;
+        self.free_runs(n_past).into_iter().any(|run| run >= n)
+    }
+
+    /// How many cells lie side by side, everywhere where they are free or have a position from `n_past` on.
+    fn free_runs(&self, n_past: i32) -> Vec<usize> {
+        let mut runs = Vec::new();
+        let mut run = 0;
         for i in 0..self.info().kv_size {
             // SAFETY: the context lives; the shim checks the index.
             let pos = unsafe { sys::shim_kv_cell_pos(self.ptr.as_ptr(), i) };
-            free = if pos < 0 || pos >= n_past { free + 1 } else { 0 };
-            if free >= n {
-                return true;
+            if pos < 0 || pos >= n_past {
+                run += 1;
+            } else if run > 0 {
+                runs.push(run);
+                run = 0;
             }
         }
-        false
+        runs.push(run);
+        runs
     }
 
     /// The logits of the last decode: every token's, one row after the other, with `logits_all`; else those of the

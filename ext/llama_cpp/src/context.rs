@@ -153,8 +153,7 @@ impl Context {
     fn decode_tokens(ruby: &Ruby, rb_self: Obj<Self>, tokens: Value, pos: Value) -> Result<(), Error> {
         let tokens = args::tokens(ruby, "tokens", tokens)?;
         let pos = args::int32(ruby, "pos", pos)?;
-        let mut batch = NativeBatch::single(tokens, pos, 0);
-        Self::run_released(ruby, rb_self, |native, cancel| native.decode(&mut batch, cancel))
+        Self::run_released(ruby, rb_self, |native, cancel| native.decode_tokens(&tokens, pos, cancel))
     }
 
     fn eval(ruby: &Ruby, rb_self: Obj<Self>, tokens: Value, n_past: Value, n_tokens: Value) -> Result<(), Error> {
