@@ -1,10 +1,10 @@
 //! A context: the KV cache of a model and the outputs of its last decode.
 
 use crate::batch::Batch;
-use crate::context_params::ContextParams;
+use crate::context_params::{ContextParams, Threads};
 use crate::error::{check, Error, Result};
 use crate::model::Model;
-use crate::{log, sys};
+use crate::{backend, log, sys};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::ptr::{self, NonNull};
@@ -388,14 +388,16 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`] outside of 1 to [`crate::context_params::Threads::MAX`].
+    /// [`Error::Argument`] outside of 1 to [`Threads::MAX`]; [`Error::State`] when that many cannot be started.
     pub fn set_n_threads(&mut self, n_threads: u32, n_threads_batch: u32) -> Result<()> {
-        let max = crate::context_params::Threads::MAX;
+        let max = Threads::MAX;
         for n in [n_threads, n_threads_batch] {
             if !(1..=max).contains(&n) {
                 return Err(Error::argument(format!("n_threads is {n}, it must be 1 to {max}")));
             }
         }
+        let [n_threads, n_threads_batch] = [n_threads, n_threads_batch].map(|n| Threads::Exactly(n).effective());
+        backend::check_threads(n_threads.max(n_threads_batch))?;
         // SAFETY: the context lives, the numbers are in range.
         unsafe { sys::llama_set_n_threads(self.as_ptr(), n_threads, n_threads_batch) };
         self.n_threads = (n_threads, n_threads_batch);
