@@ -29,6 +29,11 @@ RSpec.describe 'llama_cpp chat' do
       .to eq("I am fine, thank you.\n" * 2)
   end
 
+  it 'takes bytes that are no text' do
+    outcome = chat('-n', '4', stdin: "\xFF\xFE\n/exit\n")
+    expect([outcome.stderr, outcome.code]).to eq(['', 0])
+  end
+
   it 'takes a template by name or from a file' do
     Tempfile.create('template') do |file|
       file.write("{% for message in messages %}User: {{ message.content }}\n{% endfor %}Bob:")

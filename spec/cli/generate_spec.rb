@@ -26,6 +26,11 @@ RSpec.describe 'llama_cpp generate' do
     expect(outcome.code).to eq(0)
   end
 
+  it 'takes bytes that are no text as they are' do
+    expected = LLaMACpp.generate(new_context(n_ctx: 256), "\xFF\xFEa", temperature: 0, n_predict: 4)
+    expect(generate('-n', '4', stdin: "\xFF\xFEa").to_a).to eq(["#{expected}\n", '', 0])
+  end
+
   it 'prints the prompt when it is asked to' do
     expect(generate('--echo', 'The capital of France is').stdout).to eq("The capital of France is Paris.\n")
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'English'
+require 'io/wait'
 require 'open3'
 require 'pty'
 require 'rbconfig'
@@ -61,7 +62,7 @@ module Program
           read_more(screen, keyboard, shown) until shown[seen..].match?(pattern)
           keyboard.write(text)
         end
-        read_to_the_end(screen, keyboard, shown)
+        read_to_the_end(screen, keyboard, shown, typed.last&.last)
         Process.wait(pid)
       end
       return Outcome.new(shown, nil, $CHILD_STATUS.exitstatus)
@@ -77,8 +78,12 @@ module Program
     shown << part
   end
 
-  def read_to_the_end(screen, keyboard, shown)
-    loop { read_more(screen, keyboard, shown) }
+  # A key that comes while the line editor sets up the terminal can be lost. People press it again.
+  def read_to_the_end(screen, keyboard, shown, last_key)
+    loop do
+      keyboard.write(last_key) until screen.wait_readable(last_key && 2)
+      read_more(screen, keyboard, shown)
+    end
   rescue EOFError, Errno::EIO
     # Linux says EIO when the other side of a terminal is gone.
   end

@@ -66,7 +66,7 @@ module LLaMACpp
 
       # @return [Symbol, nil] :exit when that was the last line
       def obey(line)
-        case line.strip
+        case line.scrub.strip
         when '' then nil
         when '/exit' then :exit
         when '/reset' then @chat.reset && nil

@@ -29,11 +29,16 @@ module LLaMACpp
         model = load_model
         keywords = { **sampling, echo: @settings[:echo] == true }
         prompt = text
-        raise UsageError, 'the prompt is empty: give the text that the model shall continue' if prompt.strip.empty?
+        raise UsageError, 'the prompt is empty: give the text that the model shall continue' if empty?(prompt)
 
         output = TrimmedOutput.new(@terminal.output)
         LLaMACpp.generate(make_context(model), prompt, **keywords) { |piece| output << piece }
         output.finish
+      end
+
+      # Also of a prompt whose bytes are no text.
+      def empty?(prompt)
+        prompt.scrub.strip.empty?
       end
     end
   end
