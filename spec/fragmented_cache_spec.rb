@@ -23,7 +23,9 @@ RSpec.describe 'A KV cache with holes' do
     context = new_context
     riddle(context)
     expect(context.kv_cache_token_count).to eq(62)
-    expect { decode(context, [7, 8], pos: 62) }.to raise_error(RuntimeError, /no room for 2 more tokens in a row: 62 of/)
+    expect do
+      decode(context, [7, 8], pos: 62)
+    end.to raise_error(RuntimeError, /no room for 2 more tokens in a row: 62 of/)
     decode(context, [7], pos: 62)
     decode(context, [8], pos: 63)
     expect(context.kv_cache_token_count).to eq(64)
@@ -35,7 +37,8 @@ RSpec.describe 'A KV cache with holes' do
       random = Random.new(n_ctx)
       40.times do
         question = answers.keys.sample(random:)
-        expect(chat.say(question, temperature: 0, n_predict: 16)).to eq(answers[question]), "n_ctx #{n_ctx}: #{question}"
+        expect(chat.say(question, temperature: 0, n_predict: 16)).to eq(answers[question]),
+                                                                     "n_ctx #{n_ctx}: #{question}"
       end
     end
   end
