@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'fileutils'
 require 'shellwords'
 
 # README.md and docs/: what they show works.
@@ -33,6 +34,7 @@ RSpec.describe 'The documentation pages' do
         it "has a command line that works: #{line}" do
           program, *arguments = Shellwords.split(line)
           expect(program).to eq('llama_cpp')
+          FileUtils.mkdir_p(File.join(Page::ROOT, 'tmp'))
           outcome = llama_cpp(*arguments)
           expect(outcome.stdout).not_to be_empty
           expect([outcome.stderr, outcome.code]).to eq(['', 0])
