@@ -72,8 +72,10 @@ module LLaMACpp
       generation = begin_turn(message, settings)
       @messages << message
       generation.run do |text|
+        # The space that parts the answer from what is before it is no part of it.
+        text = text.lstrip if answer.empty?
         answer << text
-        yield text if block
+        yield text if block && !text.empty?
       end
       answer.strip
     ensure

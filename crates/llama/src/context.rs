@@ -270,7 +270,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As [`Context::decode`]; without enough free cells nothing is decoded.
+    /// As [`Context::decode`]; what was decoded before the error is taken back.
     pub fn decode_tokens(&mut self, tokens: &[i32], pos: i32, cancel: &AtomicBool) -> Result<()> {
         let mut batch = Batch::single(tokens.to_vec(), pos, 0);
         if tokens.len() == 1 {
@@ -280,12 +280,15 @@ impl Context {
         if self.free_runs(i32::MAX).iter().sum::<usize>() < tokens.len() {
             return Err(self.no_slot(tokens.len()));
         }
-        let (mut rest, mut pos) = (tokens, pos);
+        let (mut rest, mut next) = (tokens, pos);
         while !rest.is_empty() {
             let longest = self.free_runs(i32::MAX).into_iter().max().unwrap_or(0);
             let (part, later) = rest.split_at(longest.min(rest.len()));
-            self.decode(&mut Batch::single(part.to_vec(), pos, 0), cancel)?;
-            pos = pos.saturating_add(i32::try_from(part.len()).unwrap_or(i32::MAX));
+            if let Err(e) = self.decode(&mut Batch::single(part.to_vec(), next, 0), cancel) {
+                self.kv_seq_rm(0, pos, next);
+                return Err(e);
+            }
+            next = next.saturating_add(i32::try_from(part.len()).unwrap_or(i32::MAX));
             rest = later;
         }
         Ok(())
