@@ -67,12 +67,21 @@ RSpec.describe LLaMACpp::Chat do
     expect(chat.say('What does the cow say?', temperature: 0)).to eq 'The cow says moo.'
   end
 
-  it 'keeps what came until break, and drops a question without an answer' do
+  it 'keeps what came until the block ends it, and drops a question without an answer' do
     chat.say('How are you?', temperature: 0) { |text| break if text.include?('fine') }
     expect(chat.messages.last).to eq(role: 'assistant', content: 'I am fine')
-    expect { chat.say('What is 1 + 1?') { raise 'enough' } }.to raise_error(RuntimeError, 'enough')
+    expect { chat.say('What is 1 + 1?', temperature: 0) { raise 'enough' } }.to raise_error(RuntimeError, 'enough')
+    expect(chat.messages.last).to eq(role: 'assistant', content: '1')
+    expect(chat.say('What is 2 + 2?', temperature: 0, stop: '2')).to eq ''
     expect { chat.say('x', stop: '') }.to raise_error(ArgumentError, /stop/)
-    expect(chat.messages.count { |message| message[:role] == 'user' }).to eq 1
+    expect(chat.messages.size).to eq 4
+  end
+
+  it 'takes any encoding' do
+    chat.say("M\xFCnchen".dup.force_encoding(Encoding::ISO_8859_1), n_predict: 4)
+    chat.say("\xFF\x00".b, n_predict: 4)
+    expect(chat.messages.filter_map { |message| message[:content] if message[:role] == 'user' })
+      .to eq(['München', "?\u0000"])
   end
 
   it 'refuses what does not fit the context, and goes on' do
