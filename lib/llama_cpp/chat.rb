@@ -67,8 +67,8 @@ module LLaMACpp
       raise ArgumentError, "content must be a String, got an instance of #{content.class}" unless content.is_a?(String)
 
       answer = +''
-      text = GenerateSettings.in_utf8('content', content).scrub('?')
-      message = { role: 'user', content: text.freeze }.freeze
+      said = GenerateSettings.in_utf8('content', content).scrub('?').freeze
+      message = { role: 'user', content: said }.freeze
       settings = GenerateSettings.with_defaults({ n_predict:, **options }, refused: %i[n_keep echo]).for_run
       generation = begin_turn(message, settings)
       @messages << message
