@@ -23,5 +23,10 @@ require_relative 'llama_cpp/generate'
 require_relative 'llama_cpp/chat'
 require_relative 'llama_cpp/embedding'
 
+# A build for Metal reads the source of its kernels at run time.
+if LLaMACpp.build_info[:flags].include?('METAL')
+  ENV['GGML_METAL_PATH_RESOURCES'] ||= File.expand_path('../vendor/llama.cpp', __dir__)
+end
+
 LLaMACpp.backend_init
 at_exit { LLaMACpp.backend_free }
