@@ -1,6 +1,6 @@
 //! `LLaMACpp::ContextParams`: how a context is made.
 
-use crate::support::accessors::accessors;
+use crate::support::accessors::{self, accessors};
 use crate::support::errors;
 use llama::context_params::{ContextParams as Native, Threads};
 use magnus::{method, prelude::*, typed_data::Obj, Error, RModule, Ruby, TryConvert, Value};
@@ -39,9 +39,9 @@ impl ContextParams {
         self.0.borrow().n_threads.get()
     }
 
-    fn set_n_threads(rb_self: Obj<Self>, value: Value) -> Result<u32, Error> {
+    fn set_n_threads(ruby: &Ruby, rb_self: Obj<Self>, value: Value) -> Result<u32, Error> {
         rb_self.check_frozen()?;
-        let n = u32::try_convert(value)?;
+        let n = accessors::uint(ruby, "n_threads", value)?;
         rb_self.0.borrow_mut().n_threads = Threads::Exactly(n);
         Ok(n)
     }
@@ -50,9 +50,9 @@ impl ContextParams {
         self.0.borrow().n_threads_batch.get()
     }
 
-    fn set_n_threads_batch(rb_self: Obj<Self>, value: Value) -> Result<u32, Error> {
+    fn set_n_threads_batch(ruby: &Ruby, rb_self: Obj<Self>, value: Value) -> Result<u32, Error> {
         rb_self.check_frozen()?;
-        let n = u32::try_convert(value)?;
+        let n = accessors::uint(ruby, "n_threads_batch", value)?;
         rb_self.0.borrow_mut().n_threads_batch = Threads::Exactly(n);
         Ok(n)
     }
@@ -81,7 +81,7 @@ pub fn seed(ruby: &Ruby, value: Value) -> Result<u32, Error> {
     match n {
         -1 => Ok(Native::RANDOM_SEED),
         ..=-2 => Err(errors::argument(ruby, format!("seed is {n}, it must be -1 (random) or 0 to {}", u32::MAX))),
-        _ => u32::try_convert(value),
+        _ => accessors::uint(ruby, "seed", value),
     }
 }
 

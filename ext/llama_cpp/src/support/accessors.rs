@@ -31,12 +31,21 @@ pub(crate) use accessors;
 use super::args;
 use magnus::{Error, Ruby, TryConvert, Value};
 
-pub fn int(_: &Ruby, _: &str, value: Value) -> Result<i32, Error> {
-    i32::try_convert(value)
+pub fn int(ruby: &Ruby, name: &str, value: Value) -> Result<i32, Error> {
+    i32::try_convert(value).map_err(|e| named(ruby, name, value, e, &format!("{} to {}", i32::MIN, i32::MAX)))
 }
 
-pub fn uint(_: &Ruby, _: &str, value: Value) -> Result<u32, Error> {
-    u32::try_convert(value)
+pub fn uint(ruby: &Ruby, name: &str, value: Value) -> Result<u32, Error> {
+    u32::try_convert(value).map_err(|e| named(ruby, name, value, e, &format!("0 to {}", u32::MAX)))
+}
+
+/// Ruby's own error for a number out of range does not say which one.
+fn named(ruby: &Ruby, name: &str, value: Value, error: Error, range: &str) -> Error {
+    if error.is_kind_of(ruby.exception_range_error()) {
+        Error::new(ruby.exception_range_error(), format!("{name} is {}, it must be {range}", args::shorten(value)))
+    } else {
+        error
+    }
 }
 
 pub fn float(ruby: &Ruby, name: &str, value: Value) -> Result<f32, Error> {

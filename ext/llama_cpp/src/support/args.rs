@@ -43,7 +43,8 @@ pub fn int(ruby: &Ruby, name: &str, value: Value, min: i64, max: i64) -> Result<
     }
 }
 
-fn shorten(value: Value) -> String {
+/// A number as it looks in an error message.
+pub fn shorten(value: Value) -> String {
     let text = value.to_string();
     if text.len() <= 40 {
         text
