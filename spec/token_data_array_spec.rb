@@ -38,6 +38,14 @@ RSpec.describe LLaMACpp::TokenDataArray do
     expect { array['0'] }.to raise_error(TypeError)
   end
 
+  it 'is collected in time, large as it is' do
+    expect(<<~RUBY).to print_in_a_child('true')
+      megabyte = TokenDataArray.new(Array.new(100_000) { |id| TokenData.new(id:, logit: 0.0, p: 0.0) })
+      2000.times { megabyte.dup }
+      puts ObjectSpace.each_object(TokenDataArray).count < 200
+    RUBY
+  end
+
   it 'adds a bias to every candidate of a token' do
     array = described_class.new([token(4, 1.0), token(9, 1.0), token(4, 2.0)], sorted: false)
     expect(array.add_bias(4, -0.5)).to be_nil

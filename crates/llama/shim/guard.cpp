@@ -1,6 +1,7 @@
 #include "guard.h"
 #include "guard.hpp"
 
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -12,10 +13,45 @@ thread_local int depth = 0;
 thread_local bool workers = false;
 thread_local const std::atomic<bool> * cancel_flag = nullptr;
 thread_local bool cancelled = false;
+thread_local int64_t first_row = 0;
 
 bool should_stop(void * flag) {
     return static_cast<const std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
 }
+
+// Takes the first rows out of the multiplication that makes the logits, until it goes out of scope. llama.cpp multiplies
+// every token's last state with the whole vocabulary, and then drops all but the rows that were asked for.
+class WithoutFirstRows {
+public:
+    WithoutFirstRows(struct ggml_cgraph * graph, int64_t n_rows) {
+        struct ggml_tensor * logits = graph->n_nodes > 0 ? graph->nodes[graph->n_nodes - 1] : nullptr;
+        if (logits == nullptr || n_rows <= 0 || n_rows >= logits->ne[1] || logits->op != GGML_OP_MUL_MAT ||
+            strcmp(logits->name, "result_output") != 0 || ggml_nrows(logits) != logits->ne[1] ||
+            ggml_nrows(logits->src[1]) != logits->ne[1]) {
+            return;
+        }
+        node = logits;
+        whole = *logits;
+        states = *logits->src[1];
+        cut(states, n_rows);
+        cut(*logits, n_rows);
+        logits->src[1] = &states;
+    }
+
+    ~WithoutFirstRows() {
+        if (node != nullptr) *node = whole;
+    }
+
+private:
+    static void cut(struct ggml_tensor & tensor, int64_t n_rows) {
+        tensor.ne[1] -= n_rows;
+        tensor.data = static_cast<char *>(tensor.data) + n_rows * tensor.nb[1];
+    }
+
+    struct ggml_tensor * node = nullptr;
+    struct ggml_tensor whole;
+    struct ggml_tensor states;
+};
 
 // The last part of a path: the folder in which somebody compiled is no news.
 const char * base_name(const char * path) {
@@ -44,6 +80,9 @@ Cancellable::~Cancellable() { cancel_flag = nullptr; }
 
 bool was_cancelled() { return cancelled; }
 
+FirstRow::FirstRow(int64_t row) { first_row = row; }
+FirstRow::~FirstRow() { first_row = 0; }
+
 }  // namespace guard
 
 extern "C" void llama_guard_fail(const char * file, int line, const char * condition) {
@@ -63,6 +102,7 @@ extern "C" int llama_guard_graph_compute(struct ggml_cgraph * graph, struct ggml
         plan->abort_callback = should_stop;
         plan->abort_callback_data = const_cast<void *>(static_cast<const void *>(cancel_flag));
     }
+    const WithoutFirstRows without(graph, first_row);
     workers = plan->n_threads > 1;
     int status;
     try {

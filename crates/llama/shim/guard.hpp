@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 namespace guard {
@@ -19,6 +20,12 @@ bool active();
 struct Cancellable {
     explicit Cancellable(const std::atomic<bool> * flag);
     ~Cancellable();
+};
+
+// Inside a decode: of the logits, the rows before this one are not computed.
+struct FirstRow {
+    explicit FirstRow(int64_t row);
+    ~FirstRow();
 };
 
 // Whether computing was stopped early since the last call of `Cancellable`'s constructor.

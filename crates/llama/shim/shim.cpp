@@ -73,6 +73,15 @@ private:
     const uint32_t used;
 };
 
+// The first token of a batch for which logits are wanted, by the rules of llama_decode_internal; the last, if none are.
+int64_t first_row_wanted(const llama_context * ctx, const llama_batch & batch) {
+    const int64_t last = batch.n_tokens - 1;
+    if (batch.logits != nullptr) {
+        return std::find_if(batch.logits, batch.logits + last, [](int8_t wanted) { return wanted != 0; }) - batch.logits;
+    }
+    return ctx->logits_all ? 0 : last;
+}
+
 // Cells as a session file has them: a position, a count and that many sequences. llama_get_state_size forgets them.
 size_t kv_cells_bytes(const llama_context * ctx) {
     size_t n = 0;
@@ -242,6 +251,7 @@ int32_t shim_decode(struct llama_context * ctx, const struct llama_batch * batch
     Slot slot(kv, batch->n_tokens);
     // A rotation of the keys that stops half-way cannot be undone: such a batch runs to its end.
     guard::Cancellable cancellable(kv.has_shift ? nullptr : static_cast<const std::atomic<bool> *>(cancel));
+    guard::FirstRow first_row(first_row_wanted(ctx, *batch));
     int32_t decoded = 0;
     int32_t status = guarded([&] {
         decoded = llama_decode_internal(*ctx, *batch);
