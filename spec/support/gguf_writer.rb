@@ -6,9 +6,9 @@ require 'tmpdir'
 # Writes GGUF files: models of any size with random weights, for what takes longer than the tiny model does.
 class GGUFWriter
   ALIGNMENT = 32
-  TYPES = { f32: 0, f16: 1, q4_0: 2 }.freeze
+  TYPES = { f32: 0, f16: 1, q4: 2 }.freeze
   # Of each type, the numbers in a block and the bytes of a block.
-  BLOCKS = { f32: [1, 4], f16: [1, 2], q4_0: [32, 18] }.freeze
+  BLOCKS = { f32: [1, 4], f16: [1, 2], q4: [32, 18] }.freeze
 
   # @param path [String] the file
   # @param metadata [Hash{String => Object}] keys and values
@@ -83,7 +83,7 @@ class GGUFWriter
       @file << string(name) << [shape.size, *shape, TYPES.fetch(type), offset].pack("L<Q<#{shape.size}L<Q<")
       offset += padded(self.class.bytes(type, shape.inject(:*)))
     end
-    tensors.each do |name, (type, shape)|
+    tensors.each_pair do |name, (type, shape)|
       pad
       @file << yield(type, shape.inject(:*), name)
     end
