@@ -33,7 +33,7 @@ class Demo
     text = LLaMACpp.generate(context(model), @prompt, n_threads:,
                                                       **@settings.slice(:n_predict, :temperature, :top_k, :top_p))
     # `generate` strips what it returns: the space in between is lost, and there was none before punctuation.
-    text.match?(/\A[[:punct:]]/) ? "#{@prompt}#{text}" : "#{@prompt} #{text}"
+    text.match?(/\A(\z|[[:punct:]])/) ? "#{@prompt}#{text}" : "#{@prompt} #{text}"
   end
 
   private
