@@ -454,8 +454,8 @@ RSpec.describe 'Defect' do
 
   describe '24: apply_lora_from_file on a mapped model wrote into read-only pages' do
     it 'works' do
-      path = Dir[File.join(ENV.fetch('LLAMA_CPP_MODELS', '/nonexistent'), 'lora-stories260K-tales.ggla.bin')].first
-      skip 'set LLAMA_CPP_MODELS to the folder with the models for this' unless path
+      path = Dir[File.join(ENV.fetch('LLAMA_CPP_TEST_MODELS', '/nonexistent'), 'lora-stories260K-tales.ggla.bin')].first
+      skip 'set LLAMA_CPP_TEST_MODELS to the folder with the models for this' unless path
       script = <<~RUBY
         folder = '#{File.dirname(path)}'
         texts = [true, false].map do |use_mmap|

@@ -45,9 +45,12 @@ impl Model {
         let c_base = base.map(path_to_c).transpose()?;
         let c_base = c_base.as_deref().map_or(ptr::null(), std::ffi::CStr::as_ptr);
         let n_threads = i32::try_from(n_threads).unwrap_or(1);
-        self.write_weights(|file| {
-            // SAFETY: the model is loaded, nobody reads its weights, and the file is the one that is mapped.
-            check(unsafe { sys::shim_model_make_writable(self.as_ptr(), file.as_raw_fd()) }, &what)?;
+        self.write_weights(|file, weights| {
+            if !weights.writable {
+                // SAFETY: the model is loaded, nobody reads its weights, and the file is the one that is mapped.
+                check(unsafe { sys::shim_model_make_writable(self.as_ptr(), file.as_raw_fd()) }, &what)?;
+                weights.writable = true;
+            }
             // SAFETY: the strings live until the call returns; the adapter was proven to fit.
             let (status, errors) = log::capture(|| unsafe {
                 sys::shim_model_apply_lora(self.as_ptr(), c_path.as_ptr(), scale, c_base, n_threads)

@@ -133,7 +133,7 @@ pub struct Model {
     params: ModelParams,
     pieces: OnceLock<Pieces>,
     /// Contexts read the weights while they compute; a LoRA adapter writes them.
-    weights: RwLock<()>,
+    weights: RwLock<Weights>,
 }
 
 // SAFETY: after loading, llama.cpp only reads a model, but for the LoRA adapter, which `weights` keeps apart from the
@@ -233,7 +233,7 @@ impl Model {
             hparams: unsafe { sys::shim_model_hparams(out) },
             params: params.clone(),
             pieces: OnceLock::new(),
-            weights: RwLock::new(()),
+            weights: RwLock::new(Weights::default()),
         })
     }
 
@@ -246,14 +246,14 @@ impl Model {
     }
 
     /// Held while a context computes.
-    pub(crate) fn read_weights(&self) -> RwLockReadGuard<'_, ()> {
+    pub(crate) fn read_weights(&self) -> RwLockReadGuard<'_, Weights> {
         self.weights.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs `f` while no context computes.
-    pub(crate) fn write_weights<T>(&self, f: impl FnOnce(&File) -> T) -> T {
-        let _guard = self.weights.write().unwrap_or_else(PoisonError::into_inner);
-        f(&self.file)
+    pub(crate) fn write_weights<T>(&self, f: impl FnOnce(&File, &mut Weights) -> T) -> T {
+        let mut weights = self.weights.write().unwrap_or_else(PoisonError::into_inner);
+        f(&self.file, &mut weights)
     }
 
     /// The file that it was loaded from.
@@ -547,6 +547,13 @@ impl Pieces {
         let start = if token == 0 { 0 } else { self.ends.get(token - 1).copied().unwrap_or(end) };
         self.bytes.get(start..end).unwrap_or(&[])
     }
+}
+
+/// What became of the weights since they were loaded.
+#[derive(Default)]
+pub(crate) struct Weights {
+    /// Whether mapped ones can be written: they are a private copy by then, which must not be made anew.
+    pub(crate) writable: bool,
 }
 
 /// Tokens with a meaning of their own.
