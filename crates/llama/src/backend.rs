@@ -1,9 +1,11 @@
 //! The parts of llama.cpp that belong to the process, not to a model.
 
+use crate::error::{Error, Result};
 use crate::{log, sys};
 use std::ffi::CStr;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 /// The build of llama.cpp that is compiled in, like `b1892`.
 pub const BUILD: &str = env!("LLAMA_CPP_BUILD");
@@ -69,6 +71,34 @@ pub fn usable_cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
 }
 
+/// Proves that `n` threads can run at a time. llama.cpp ends the process when one of its own cannot be started.
+///
+/// # Errors
+///
+/// [`Error::State`] when the system does not let this process have that many.
+pub(crate) fn check_threads(n: u32) -> Result<()> {
+    /// What llama.cpp's threads get on most systems.
+    const STACK_BYTES: usize = 8 << 20;
+    static PROVEN: AtomicU32 = AtomicU32::new(1);
+    if n <= PROVEN.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let gate = Mutex::new(());
+    thread::scope(|scope| {
+        // None of them ends before the last has begun.
+        let _closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        for i in 1..n {
+            thread::Builder::new()
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, || drop(gate.lock()))
+                .map_err(|e| Error::state(format!("{n} threads are wanted, but only {i} can be started: {e}")))?;
+        }
+        Ok(())
+    })?;
+    PROVEN.fetch_max(n, Ordering::Relaxed);
+    Ok(())
+}
+
 /// Bytes of memory of this machine, or of this process' cgroup if that is less. `None` where that cannot be told.
 pub fn memory_limit() -> Option<u64> {
     let physical = physical_memory();
@@ -96,6 +126,14 @@ mod tests {
         let before = time_us();
         std::thread::sleep(std::time::Duration::from_millis(2));
         assert!(time_us() - before >= 2_000);
+    }
+
+    #[test]
+    fn threads_are_started_before_they_are_needed() {
+        assert_eq!(check_threads(8), Ok(()));
+        // More than any system numbers.
+        let message = check_threads(1 << 23).map_err(|e| e.to_string()).unwrap_err();
+        assert!(message.starts_with("8388608 threads are wanted, but only "), "{message}");
     }
 
     #[test]

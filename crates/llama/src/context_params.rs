@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::{backend, sys};
 
-/// A number of threads: what is given is taken as it is, the default is cut to the cores that there are.
+/// A number of threads: what is given is taken as it is, up to a few for each usable core; the default is cut to the
+/// cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// Not chosen: llama.cpp's default, but never more than the usable cores. More threads than cores spin while they
@@ -18,6 +19,10 @@ impl Threads {
     /// The most that is accepted.
     pub const MAX: u32 = 512;
 
+    /// The most that are used for each core. Threads without a core spin while they wait: with dozens of them a single
+    /// token takes seconds.
+    const PER_CORE: u32 = 4;
+
     /// The number as it reads.
     pub fn get(self) -> u32 {
         match self {
@@ -29,7 +34,7 @@ impl Threads {
     pub fn effective(self) -> u32 {
         match self {
             Self::Default(n) => n.min(backend::usable_cores()),
-            Self::Exactly(n) => n,
+            Self::Exactly(n) => n.min(backend::usable_cores().saturating_mul(Self::PER_CORE)),
         }
     }
 }
@@ -164,6 +169,7 @@ impl ContextParams {
             if !(1..=Threads::MAX).contains(&n.get()) {
                 return Err(Error::argument(format!("{name} is {}, it must be 1 to {}", n.get(), Threads::MAX)));
             }
+            backend::check_threads(n.effective())?;
         }
         if self.n_batch == 0 {
             return Err(Error::argument("n_batch is 0, it must be 1 or more"));

@@ -5,7 +5,7 @@ use crate::error::{check, Error, Result};
 use crate::gguf::{self, Gguf, TensorType};
 use crate::lora_file::LoraFile;
 use crate::model::{path_to_c, reason, Model};
-use crate::{log, sys};
+use crate::{backend, log, sys};
 use std::ffi::CString;
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -27,6 +27,8 @@ impl Model {
         if !(1..=Threads::MAX).contains(&n_threads) {
             return Err(Error::argument(format!("n_threads is {n_threads}, it must be 1 to {}", Threads::MAX)));
         }
+        let n_threads = Threads::Exactly(n_threads).effective();
+        backend::check_threads(n_threads)?;
         let what = format!("cannot apply the LoRA adapter {}", path.display());
         let cannot = |e: &dyn std::fmt::Display| Error::state(format!("{what}: {e}"));
         if self.vocab_only() {

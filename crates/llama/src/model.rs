@@ -176,7 +176,13 @@ impl Model {
                 params.tensor_split.len()
             )));
         }
-        let file = File::open(path).map_err(|e| cannot_load(path, &e.to_string()))?;
+        // llama.cpp would take layers before the first for some of the model's.
+        if params.n_gpu_layers < 0 {
+            return Err(Error::argument(format!(
+                "n_gpu_layers is {}, it must be 0 or more; a number beyond the model's layers takes all of them",
+                params.n_gpu_layers
+            )));
+        }
         if !(0..=2).contains(&params.split_mode) {
             return Err(Error::argument(format!(
                 "split_mode is {}, it must be 0 (none), 1 (layer) or 2 (row)",
@@ -190,6 +196,8 @@ impl Model {
         Gguf::open(path)
             .and_then(|header| gguf::check_model(&header, &overrides, params.vocab_only))
             .map_err(|e| cannot_load(path, &e.to_string()))?;
+        // Not before: opening a pipe without a writer waits for one.
+        let file = File::open(path).map_err(|e| cannot_load(path, &e.to_string()))?;
         backend::init(false);
 
         let mut split = params.tensor_split.clone();

@@ -106,6 +106,10 @@ pub fn quantize(
     if params.n_thread > MAX_THREADS {
         return Err(Error::argument(format!("n_thread is {}, {MAX_THREADS} is the limit", params.n_thread)));
     }
+    // Zero or less are as many as there are cores.
+    backend::check_threads(
+        u32::try_from(params.n_thread).ok().filter(|&n| n > 0).unwrap_or_else(backend::usable_cores),
+    )?;
     let cannot = |reason: &str| Error::state(format!("cannot quantize {}: {reason}", input.display()));
     let header = Gguf::open(input).map_err(|e| cannot(&e.to_string()))?;
     gguf::check_model(&header, &[], false).map_err(|e| cannot(&e.to_string()))?;

@@ -17,8 +17,12 @@ impl Replacement {
     /// Makes an empty file beside `target`.
     pub(crate) fn new(target: &Path) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        if target.is_dir() {
-            return Err(cannot_write(target, &"it is a directory"));
+        // A link stays: what it leads to is replaced. A device or a pipe is no file that could be.
+        let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        match fs::metadata(target) {
+            Ok(found) if found.is_dir() => return Err(cannot_write(target, &"it is a directory")),
+            Ok(found) if !found.is_file() => return Err(cannot_write(target, &"it is no regular file")),
+            _ => {}
         }
         let name = target.file_name().ok_or_else(|| cannot_write(target, &"the path names no file"))?;
         let mut temporary = std::ffi::OsString::from(".");
@@ -86,5 +90,23 @@ mod tests {
         assert_eq!(fs::read(&target).unwrap(), b"abc");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_a_device_is_left_alone() {
+        let folder = std::env::temp_dir().join(format!("llama-replace-link-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let replacement = Replacement::new(&link).unwrap();
+        replacement.write(&[b"new"]).unwrap();
+        replacement.commit().unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        fs::remove_dir_all(&folder).unwrap();
+        let refused = Replacement::new(Path::new("/dev/null")).err().map(|e| e.to_string());
+        assert_eq!(refused.as_deref(), Some("cannot write /dev/null: it is no regular file"));
     }
 }
