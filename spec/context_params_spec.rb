@@ -123,11 +123,12 @@ RSpec.describe LLaMACpp::ContextParams do
       Models.params(class_, **settings)
     end
 
+    most = [LLaMACpp.build_info[:usable_cores] * 4, 64].max
     types = '0 (F32), 1 (F16), 2 (Q4_0), 3 (Q4_1), 6 (Q5_0), 7 (Q5_1), 8 (Q8_0)'
     {
-      { n_threads: 0 } => 'n_threads is 0, it must be 1 to 512',
-      { n_threads: 513 } => 'n_threads is 513, it must be 1 to 512',
-      { n_threads_batch: 0 } => 'n_threads_batch is 0, it must be 1 to 512',
+      { n_threads: 0 } => "n_threads is 0, it must be 1 to #{most} here",
+      { n_threads: most + 1 } => "n_threads is #{most + 1}, it must be 1 to #{most} here",
+      { n_threads_batch: 0 } => "n_threads_batch is 0, it must be 1 to #{most} here",
       { n_batch: 0 } => 'n_batch is 0, it must be 1 or more',
       { rope_scaling_type: 3 } => 'rope_scaling_type is 3, it must be -1 to 2',
       { rope_freq_base: Float::NAN } => 'rope_freq_base is NaN, it must be a finite number',

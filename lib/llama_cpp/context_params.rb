@@ -60,8 +60,9 @@ module LLaMACpp
     #     params.n_batch = 64
 
     # @!attribute [rw] n_threads
-    #   Threads to decode a single token with, 1 to 512. The default reads 4, but a context takes no more than there are
-    #   cores; a number that was set is taken as it is. More threads than cores are slow.
+    #   Threads to decode a single token with: 1 to 64, or to four for each usable core if that is more. The default
+    #   reads 4, but a context takes no more than there are cores; a number that was set is taken as it is. More threads
+    #   than cores are slow.
     #   @return [Integer]
     #   @raise [RangeError, TypeError] for what is no Integer of 32 bits without a sign
     #   @example

@@ -391,9 +391,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`] outside of 1 to [`Threads::MAX`]; [`Error::State`] when that many cannot be started.
+    /// [`Error::Argument`] outside of 1 to [`Threads::max`]; [`Error::State`] when that many cannot be started.
     pub fn set_n_threads(&mut self, n_threads: u32, n_threads_batch: u32) -> Result<()> {
-        let max = Threads::MAX;
+        let max = Threads::max();
         for n in [n_threads, n_threads_batch] {
             if !(1..=max).contains(&n) {
                 return Err(Error::argument(format!("n_threads is {n}, it must be 1 to {max}")));

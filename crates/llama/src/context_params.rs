@@ -4,8 +4,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::{backend, sys};
 
-/// A number of threads: what is given is taken as it is, up to a few for each usable core; the default is cut to the
-/// cores.
+/// A number of threads: what is given is taken as it is, the default is cut to the cores that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// Not chosen: llama.cpp's default, but never more than the usable cores. More threads than cores spin while they
@@ -16,12 +15,11 @@ pub enum Threads {
 }
 
 impl Threads {
-    /// The most that is accepted.
-    pub const MAX: u32 = 512;
-
-    /// The most that are used for each core. Threads without a core spin while they wait: with dozens of them a single
-    /// token takes seconds.
-    const PER_CORE: u32 = 4;
+    /// The most that is accepted: four for each usable core, 64 at least. Threads without a core spin while they wait;
+    /// with hundreds of them a single token takes minutes.
+    pub fn max() -> u32 {
+        backend::usable_cores().saturating_mul(4).max(64)
+    }
 
     /// The number as it reads.
     pub fn get(self) -> u32 {
@@ -34,7 +32,7 @@ impl Threads {
     pub fn effective(self) -> u32 {
         match self {
             Self::Default(n) => n.min(backend::usable_cores()),
-            Self::Exactly(n) => n.min(backend::usable_cores().saturating_mul(Self::PER_CORE)),
+            Self::Exactly(n) => n,
         }
     }
 }
@@ -166,8 +164,8 @@ impl ContextParams {
             return Err(Error::state("the model was loaded with vocab_only: it has no weights to make a context with"));
         }
         for (name, n) in [("n_threads", self.n_threads), ("n_threads_batch", self.n_threads_batch)] {
-            if !(1..=Threads::MAX).contains(&n.get()) {
-                return Err(Error::argument(format!("{name} is {}, it must be 1 to {}", n.get(), Threads::MAX)));
+            if !(1..=Threads::max()).contains(&n.get()) {
+                return Err(Error::argument(format!("{name} is {}, it must be 1 to {} here", n.get(), Threads::max())));
             }
             backend::check_threads(n.effective())?;
         }

@@ -18,14 +18,14 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`] for a `scale` that is not finite or an `n_threads` outside of 1 to [`Threads::MAX`];
+    /// [`Error::Argument`] for a `scale` that is not finite or an `n_threads` outside of 1 to [`Threads::max`];
     /// [`Error::State`] when a file cannot be read or the adapter does not fit the model. The model is as it was then.
     pub fn apply_lora(&self, path: &Path, scale: f32, base: Option<&Path>, n_threads: u32) -> Result<()> {
         if !scale.is_finite() {
             return Err(Error::argument(format!("scale is {scale}, it must be a finite number")));
         }
-        if !(1..=Threads::MAX).contains(&n_threads) {
-            return Err(Error::argument(format!("n_threads is {n_threads}, it must be 1 to {}", Threads::MAX)));
+        if !(1..=Threads::max()).contains(&n_threads) {
+            return Err(Error::argument(format!("n_threads is {n_threads}, it must be 1 to {} here", Threads::max())));
         }
         let n_threads = Threads::Exactly(n_threads).effective();
         backend::check_threads(n_threads)?;

@@ -136,7 +136,7 @@ impl Context {
     }
 
     fn set_n_threads(ruby: &Ruby, rb_self: Obj<Self>, n: Value, n_batch: Value) -> Result<(), Error> {
-        let max = i64::from(llama::context_params::Threads::MAX);
+        let max = i64::from(llama::context_params::Threads::max());
         let n = args::int(ruby, "n_threads", n, 1, max)? as u32;
         let n_batch = args::int(ruby, "n_threads_batch", n_batch, 1, max)? as u32;
         Self::run(ruby, rb_self, |native| native.set_n_threads(n, n_batch))
