@@ -552,8 +552,8 @@ RSpec.describe LLaMACpp::Context do
     message = 'the context was freed, or allocated and not initialized: make one with new'
     {
       model: [], n_ctx: [], n_batch: [], n_threads: [], decode: [batch_of([1, 0, [0], true])], logits: [],
-      embeddings: [], timings: [], reset_timings: [], kv_cache_token_count: [], kv_cache_clear: [], kv_cache_seq_rm: [0, 0, 0],
-      set_rng_seed: [1], sample_token: [candidates(1.0)], candidates: []
+      embeddings: [], timings: [], reset_timings: [], kv_cache_token_count: [], kv_cache_clear: [],
+      kv_cache_seq_rm: [0, 0, 0], set_rng_seed: [1], sample_token: [candidates(1.0)], candidates: []
     }.each do |name, arguments|
       expect { raw.public_send(name, *arguments) }.to raise_error(RuntimeError, message)
     end
