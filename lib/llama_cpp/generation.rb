@@ -78,6 +78,7 @@ module LLaMACpp
       @past.zero? ? @context.kv_cache_clear : @context.kv_cache_seq_rm(0, @past, -1)
       @context.send(:native_restart_rng, @settings[:seed])
       @history = @tokens.dup
+      @recent = recent_of(@history)
       @chain = SamplerChain.new(@context, @settings)
     end
 
@@ -85,20 +86,30 @@ module LLaMACpp
       ends = [@context.model.token_eos, *@settings[:stop_tokens]]
       remaining = @settings[:n_predict]
       until remaining.zero?
-        id = @chain.draw(penalized_tokens)
+        id = @chain.draw(@recent)
         return if ends.include?(id)
 
         yield id
         return if (remaining -= 1).zero?
 
-        @history << id
+        remember(id)
         feed([id])
       end
     end
 
-    def penalized_tokens
+    # The tokens that count for the penalties.
+    def recent_of(tokens)
       count = @settings[:repeat_last_n]
-      count.negative? ? @history : @history.last(count)
+      count.negative? ? tokens : tokens.last(count)
+    end
+
+    # In place: a part of the history, taken for each token, would have Ruby copy the whole history each time.
+    def remember(id)
+      @history << id
+      return if @recent.equal?(@history)
+
+      @recent << id
+      @recent.rotate!.pop if @recent.size > @settings[:repeat_last_n]
     end
 
     # Decodes the tokens at the end of what the cache has.
