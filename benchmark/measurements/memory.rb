@@ -12,8 +12,8 @@ module Bench
     # @param bench [Workbench]
     # @return [Array<Figure>]
     def measure(bench)
-      path = bench.path('1.1B')
-      [bench.apart { loading(path) }, bench.apart { context(path) }, bench.apart { generating }]
+      large, medium = %w[1.1B 100M].map { |size| bench.path(size) }
+      [bench.apart { loading(large) }, bench.apart { context(medium) }, bench.apart { generating }]
     end
 
     # @return [Integer] bytes
@@ -34,17 +34,19 @@ module Bench
                      megabytes(grown, model.size))
     end
 
+    # The cache is filled to its end, since memory that was never written to is not resident.
     def context(path)
       model = load(path)
       params = LLaMACpp::ContextParams.new
-      params.n_ctx = 2048
-      BareLoop.new(LLaMACpp::Context.new(model:, params:)).prompt(8)
+      params.n_ctx = 512
+      first = LLaMACpp::Context.new(model:, params:)
+      BareLoop.new(first).prompt(8)
       before = resident
       context = LLaMACpp::Context.new(model:, params:)
       BareLoop.new(context).prompt(512)
       reported = ObjectSpace.memsize_of(context)
       grown = resident - before
-      Figure.at_most(1.05, grown.fdiv(reported), 'a context of 2048 and its use / what it reports',
+      Figure.at_most(1.05, grown.fdiv(reported), 'a context of 512, filled / what it reports',
                      megabytes(grown, reported))
     end
 

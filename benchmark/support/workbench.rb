@@ -42,8 +42,8 @@ module Bench
     end
 
     # @yieldparam driver [Opponent] the program in C++
-    def driver(size, n_threads: cores, n_ctx: 512, n_batch: 512, &)
-      against([Driver.build(@folder), path(size), n_ctx.to_s, n_batch.to_s, n_threads.to_s], &)
+    def driver(size, n_threads: cores, n_ctx: 512, n_batch: 512, &block)
+      against([Driver.build(@folder), path(size), n_ctx.to_s, n_batch.to_s, n_threads.to_s], &block)
     end
 
     # @param command [Array<String>]
