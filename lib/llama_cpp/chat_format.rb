@@ -65,7 +65,8 @@ module LLaMACpp
     end
 
     def source_of(template)
-      text = template.to_s
+      text = GenerateSettings.in_utf8('template', template.to_s)
+      raise ArgumentError, 'the chat template is not valid UTF-8' unless text.valid_encoding?
       return File.read(File.join(FOLDER, "#{text}.jinja"), encoding: 'UTF-8') if NAMES.include?(text.to_sym)
       return text if template.is_a?(String) && text.match?(/\{\{|\{%/)
 
