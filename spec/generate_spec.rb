@@ -275,7 +275,8 @@ RSpec.describe LLaMACpp, '.generate' do
       end
       expect([text, others.uniq]).to eq(['Paris.', ['15.']])
       expect(errors.uniq).to eq(['another generate is running on this context: give each thread a context of its ' \
-                                 'own, or take turns'])
+                                 'own or let them take turns, and use another context within the block of a ' \
+                                 'generate'])
     end
 
     it 'gets the echo first' do
@@ -366,12 +367,12 @@ RSpec.describe LLaMACpp, '.generate' do
       { stop: [nil] } => 'stop must be a String that is not empty, a Regexp for UTF-8, or an Array of them, got nil',
       { stop: Regexp.new('é'.encode('EUC-JP')) } => /\Astop must be a String/,
       { grammar: 5 } => 'grammar must be a Grammar or a String, got an instance of Integer',
-      { grammar: 'root ::= (' } => /\Aline 1, column 1\d: /,
+      { grammar: 'root ::= (' } => /\Agrammar: line 1, column 1\d: /,
       { logit_bias: [1] } => 'logit_bias must be a Hash, got an instance of Array',
       { logit_bias: { 'a' => 1 } } => 'a token of logit_bias must be an Integer, got "a"',
       { logit_bias: { 5 => 'x' } } => 'logit_bias[5] must be a Float, got "x"',
       { logit_bias: { 2**31 => 1 } } => /\Aa token of logit_bias is 2147483648, it must be between/,
-      { n_threads: 0 } => 'n_threads is 0, it must be between 1 and 512',
+      { n_threads: 0 } => /\An_threads is 0, it must be between 1 and \d+\z/,
       { n_threads: 'x' } => 'n_threads must be an Integer, got an instance of String',
       { seed: -1 } => 'seed is -1, it must be between 0 and 4294967295',
       { seed: 'x' } => 'seed must be an Integer, got an instance of String',

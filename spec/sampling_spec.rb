@@ -480,7 +480,7 @@ RSpec.describe LLaMACpp::Context, 'sampling' do
         filters.each { |name, keywords| context.public_send(name, candidates(logits), **keywords) }
         choosers.each do |name, keywords|
           expect { context.public_send(name, candidates(logits), **keywords) }
-            .to raise_error(RuntimeError, 'none of the candidates is possible: all logits are -Infinity')
+            .to raise_error(RuntimeError, /\Anone of the candidates is possible: all logits are -Infinity/)
         end
       end
     end

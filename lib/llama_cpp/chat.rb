@@ -43,7 +43,7 @@ module LLaMACpp
       end
 
       @context = context
-      @system = system
+      @system = system && GenerateSettings.in_utf8('system', system).scrub('?').freeze
       @format = ChatFormat.new(context.model, template)
       reset
     end
@@ -69,7 +69,7 @@ module LLaMACpp
       answer = +''
       said = GenerateSettings.in_utf8('content', content).scrub('?').freeze
       message = { role: 'user', content: said }.freeze
-      settings = GenerateSettings.with_defaults({ n_predict:, **options }, refused: %i[n_keep echo]).for_run
+      settings = chat_settings(n_predict:, **options)
       generation = begin_turn(message, settings)
       @messages << message
       generation.run do |text|
@@ -124,6 +124,10 @@ module LLaMACpp
 
     def system_messages
       @system ? [{ role: 'system', content: @system }] : []
+    end
+
+    def chat_settings(**keywords)
+      GenerateSettings.with_defaults(@context.model.n_vocab, keywords, refused: %i[n_keep echo]).for_run
     end
 
     # The generation of the answer, with room for it.

@@ -55,7 +55,7 @@ module LLaMACpp
                  tfs_z:, typical_p:, temperature:, n_threads:, min_p:, mirostat:, tau:, eta:, logit_bias:, grammar:,
                  stop:, seed:, echo: }
     settings = checked_settings(context, prompt, settings)
-    return Enumerator.new { |texts| run(context, prompt, settings) { |text| texts << text } }.lazy if stream && !block
+    return stream_lazily(context, prompt, settings) if stream && !block
 
     run(context, prompt, settings, &block).strip
   end
@@ -69,14 +69,18 @@ module LLaMACpp
       end
       raise ArgumentError, "prompt must be a String, got an instance of #{prompt.class}" unless prompt.is_a?(String)
 
-      GenerateSettings.new(settings)
+      GenerateSettings.new(settings, context.model.n_vocab)
     end
 
-    def run(context, prompt, settings, &)
+    def stream_lazily(context, prompt, settings)
+      Enumerator.new { |texts| run(context, prompt, settings, lazy: true) { |text| texts << text } }.lazy
+    end
+
+    def run(context, prompt, settings, lazy: false, &block)
       prompt = GenerateSettings.in_utf8('prompt', prompt)
       tokens = context.model.tokenize(text: " #{prompt}", add_bos: true)
       settings = settings.for_run
-      Generation.new(context, tokens, settings).run(echo: settings[:echo] ? prompt.scrub('?') : '', &)
+      Generation.new(context, tokens, settings, lazy:).run(echo: settings[:echo] ? prompt.scrub('?') : '', &block)
     end
   end
 
@@ -100,17 +104,17 @@ module LLaMACpp
 
     private
 
-    # @return [Generation, nil] the run that is under way
-    attr_reader :generation
+    # @return [Claim, nil] that of the run that is under way
+    attr_reader :claim
 
     # @return [Integer] how many runs there were, so that one can tell whether another came between
     def runs
       @runs ||= 0
     end
 
-    def generation=(generation)
-      @generation = generation
-      @runs = runs + 1 if generation
+    def claim=(claim)
+      @claim = claim
+      @runs = runs + 1 if claim
     end
   end
 end

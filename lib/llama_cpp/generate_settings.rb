@@ -20,15 +20,16 @@ module LLaMACpp
     }.freeze
     private_constant :KINDS
 
+    # @param n_vocab [Integer] tokens of the model's vocabulary
     # @param options [Hash{Symbol => Object}] some of the keywords
     # @param refused [Array<Symbol>] those that make no sense here
     # @return [GenerateSettings] with the defaults of the others
     # @raise [ArgumentError] for an unknown keyword
-    def self.with_defaults(options, refused: [])
+    def self.with_defaults(n_vocab, options, refused: [])
       unknown = options.keys - (DEFAULTS.keys - refused)
       raise ArgumentError, "unknown keyword: #{unknown.map(&:inspect).join(', ')}" unless unknown.empty?
 
-      new(DEFAULTS.merge(options))
+      new(DEFAULTS.merge(options), n_vocab)
     end
 
     # As a model takes a text: raw bytes as they are, other encodings converted.
@@ -44,9 +45,11 @@ module LLaMACpp
     end
 
     # @param keywords [Hash{Symbol => Object}] all of them
+    # @param n_vocab [Integer] tokens of the model's vocabulary
     # @raise [ArgumentError] for a wrong kind of value
-    def initialize(keywords)
+    def initialize(keywords, n_vocab)
       @keywords = keywords
+      @n_vocab = n_vocab
       KINDS.each { |name, kind| check_kind(name, keywords[name], kind) }
       check_ranges
       check_stop
@@ -59,12 +62,18 @@ module LLaMACpp
     # @return [Hash{Symbol => Object}]
     def for_run
       grammar = @keywords[:grammar]
-      grammar = grammar.is_a?(String) ? Grammar.from_gbnf(grammar) : grammar&.dup
+      grammar = grammar.is_a?(String) ? parse(grammar) : grammar&.dup
       stop = Array(@keywords[:stop]).map { |text| text.is_a?(String) ? self.class.in_utf8('stop', text) : text }
       @keywords.merge(grammar:, stop:)
     end
 
     private
+
+    def parse(grammar)
+      Grammar.from_gbnf(grammar)
+    rescue ArgumentError => e
+      raise ArgumentError, "grammar: #{e.message}"
+    end
 
     def check_kind(name, value, kind)
       kind == Integer ? check_integer(name, value) : check_float(name, value)
@@ -115,6 +124,10 @@ module LLaMACpp
 
       bias.each do |id, value|
         check_integer('a token of logit_bias', id)
+        unless id.between?(0, @n_vocab - 1)
+          raise ArgumentError, "logit_bias has the token #{id}, the vocabulary has 0 to #{@n_vocab - 1}"
+        end
+
         check_float("logit_bias[#{id}]", value)
       end
     end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative 'claim'
 require_relative 'sampler_chain'
 require_relative 'text_stream'
 
@@ -12,19 +13,18 @@ module LLaMACpp
     # The prompt leaves room for that many tokens at least.
     ROOM = 4
 
-    CLAIMS = Mutex.new
-    private_constant :CLAIMS
-
     # @param context [Context]
     # @param tokens [Array<Integer>] the prompt
     # @param settings [Hash{Symbol => Object}] as {LLaMACpp.generate} takes them, and +:stop_tokens+, which end it like
     #   the end of the sequence
     # @param cached [Integer] how many of the tokens the cache has already, at their positions in the sequence 0
-    def initialize(context, tokens, settings, cached: 0)
+    # @param lazy [Boolean] whether nobody may ever ask for the rest of the text: another run may take over then
+    def initialize(context, tokens, settings, cached: 0, lazy: false)
       @context = context
       @tokens = tokens
       @settings = settings
       @past = cached
+      @claim = Claim.new(context, lazy:)
       check_room
     end
 
@@ -44,7 +44,7 @@ module LLaMACpp
         next if part.empty?
 
         shown << part
-        yield part if block_given?
+        @claim.hand_over { yield part } if block_given?
       end
       emit.call(echo)
       each_piece do |piece|
@@ -67,7 +67,7 @@ module LLaMACpp
     end
 
     def each_piece
-      exclusively do
+      @claim.hold(@settings[:n_threads]) do
         prepare
         feed(@tokens.drop(@past))
         each_token { |id| yield @context.model.token_to_piece(id) }
@@ -86,6 +86,7 @@ module LLaMACpp
       ends = [@context.model.token_eos, *@settings[:stop_tokens]]
       remaining = @settings[:n_predict]
       until remaining.zero?
+        check_cache
         id = @chain.draw(@recent)
         return if ends.include?(id)
 
@@ -95,6 +96,13 @@ module LLaMACpp
         remember(id)
         feed([id])
       end
+    end
+
+    # What the user's block does to the cache shows up in the text otherwise.
+    def check_cache
+      return if @context.send(:native_used_cells) == @past
+
+      raise 'the KV cache was changed while text was generated: use another context for other work'
     end
 
     # The tokens that count for the penalties.
@@ -130,27 +138,6 @@ module LLaMACpp
       @context.kv_cache_seq_rm(0, keep, keep + dropped)
       @context.kv_cache_seq_shift(0, keep + dropped, @past, -dropped)
       @past -= dropped
-    end
-
-    # Two runs at once on one context would feed each other's tokens.
-    def exclusively
-      claim
-      threads = @context.n_threads, @context.n_threads_batch
-      @context.send(:native_set_n_threads, *([@settings[:n_threads]] * 2)) if @settings[:n_threads]
-      yield
-    ensure
-      @context.send(:native_set_n_threads, *threads) if threads && @settings[:n_threads]
-      CLAIMS.synchronize { @context.send(:generation=, nil) if @context.send(:generation).equal?(self) }
-    end
-
-    def claim
-      CLAIMS.synchronize do
-        if @context.send(:generation)
-          raise 'another generate is running on this context: give each thread a context of its own, or take turns'
-        end
-
-        @context.send(:generation=, self)
-      end
     end
   end
   private_constant :Generation

@@ -160,7 +160,7 @@ impl Candidates {
         if self.data.is_empty() {
             Err(Error::state("no candidate is left to draw from: the samplers before have removed all of them"))
         } else if !self.any_possible() {
-            Err(Error::state("none of the candidates is possible: all logits are -Infinity"))
+            Err(Error::state("none of the candidates is possible: all logits are -Infinity (a grammar or a bias may forbid every token)"))
         } else {
             Ok(())
         }

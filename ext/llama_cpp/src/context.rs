@@ -290,6 +290,10 @@ impl Context {
         Self::run(ruby, rb_self, |native| Ok(native.kv_token_count()))
     }
 
+    fn kv_used_cells(ruby: &Ruby, rb_self: Obj<Self>) -> Result<i32, Error> {
+        Self::run(ruby, rb_self, |native| Ok(native.kv_used_cells()))
+    }
+
     fn kv_clear(ruby: &Ruby, rb_self: Obj<Self>) -> Result<(), Error> {
         Self::run(ruby, rb_self, |native| {
             native.kv_clear();
@@ -365,6 +369,7 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     class.define_private_method("native_candidates_of", method!(Context::candidates, 1))?;
     class.define_private_method("native_refill_candidates", method!(Context::refill_candidates, 1))?;
     class.define_private_method("native_set_n_threads", method!(Context::set_n_threads, 2))?;
+    class.define_private_method("native_used_cells", method!(Context::kv_used_cells, 0))?;
     class.define_private_method("native_save_session", method!(Context::save_session, 2))?;
     class.define_private_method("native_load_session", method!(Context::load_session, 1))?;
     class.define_method("free", method!(Context::free, 0))?;
