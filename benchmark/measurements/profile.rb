@@ -5,8 +5,8 @@ module Bench
   module Profile
     STAGES = {
       native_decode_tokens: 'decode', candidates: 'candidates', native_refill_candidates: 'candidates',
-      sample_repetition_penalties: 'penalties', sample_top_k: 'top-k', sample_top_p: 'top-p',
-      sample_temp: 'temperature', sample_token: 'draw'
+      native_repetition_penalties: 'penalties', native_top_k: 'top-k', native_top_p: 'top-p',
+      native_temp: 'temperature', sample_token: 'draw'
     }.freeze
 
     # Adds up the time of each stage.

@@ -94,7 +94,7 @@ module LLaMACpp
         return if (remaining -= 1).zero?
 
         remember(id)
-        feed([id])
+        decode([id])
       end
     end
 
@@ -120,13 +120,16 @@ module LLaMACpp
       @recent.rotate!.pop if @recent.size > @settings[:repeat_last_n]
     end
 
-    # Decodes the tokens at the end of what the cache has.
+    # Decodes any number of tokens.
     def feed(tokens)
-      tokens.each_slice([@settings[:n_batch], @context.n_batch].min) do |part|
-        make_room if @past + part.size > @context.n_ctx
-        @context.send(:native_decode_tokens, part, @past)
-        @past += part.size
-      end
+      tokens.each_slice([@settings[:n_batch], @context.n_batch].min) { |part| decode(part) }
+    end
+
+    # Decodes tokens at the end of what the cache has.
+    def decode(tokens)
+      make_room if @past + tokens.size > @context.n_ctx
+      @context.send(:native_decode_tokens, tokens, @past)
+      @past += tokens.size
     end
 
     # Drops the older half of what is not to be kept, and moves the rest up.

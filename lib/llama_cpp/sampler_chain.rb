@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 module LLaMACpp
-  # Chooses the next token: the samplers of {Context}, one after the other.
+  # Chooses the next token: the samplers of {Context}, one after the other. It calls what is behind their keywords, and
+  # looks at the settings once: a small model's step takes no longer than a few dozen calls of methods in Ruby.
   #
   # @api private
   class SamplerChain
@@ -13,6 +14,8 @@ module LLaMACpp
       @mu = 2.0 * settings[:tau]
       @grammar = settings[:grammar]
       @bias = settings[:logit_bias].to_a
+      @penalties = settings.values_at(:repeat_penalty, :frequency, :presence)
+      @filters = filters
     end
 
     # @param last_tokens [Array<Integer>] what has been said, for the penalties
@@ -38,29 +41,26 @@ module LLaMACpp
     def penalize(candidates, last_tokens)
       return if last_tokens.empty?
 
-      @context.sample_repetition_penalties(
-        candidates, last_tokens, penalty_repeat: @settings[:repeat_penalty],
-                                 penalty_freq: @settings[:frequency], penalty_present: @settings[:presence]
-      )
+      @context.send(:native_repetition_penalties, candidates, last_tokens, *@penalties)
     end
 
     def choose(candidates)
       return @context.sample_token_greedy(candidates) if @settings[:temperature] <= 0
       return choose_by_mirostat(candidates) unless @settings[:mirostat].zero?
 
-      truncate(candidates)
-      @context.sample_temp(candidates, temp: @settings[:temperature])
+      @filters.each { |name, value| @context.send(name, candidates, value, 1) }
+      @context.send(:native_temp, candidates, @settings[:temperature])
       @context.sample_token(candidates)
     end
 
     # In the order of llama.cpp's own programs. Those that would keep everything are left out.
-    def truncate(candidates)
+    def filters
       top_k, tfs_z, typical_p, top_p, min_p = @settings.values_at(:top_k, :tfs_z, :typical_p, :top_p, :min_p)
-      @context.sample_top_k(candidates, k: top_k) if top_k.positive?
-      @context.sample_tail_free(candidates, z: tfs_z) if tfs_z < 1
-      @context.sample_typical(candidates, prob: typical_p) if typical_p < 1
-      @context.sample_top_p(candidates, prob: top_p) if top_p < 1
-      @context.sample_min_p(candidates, prob: min_p) if min_p.positive?
+      [
+        ([:native_top_k, top_k] if top_k.positive?), ([:native_tail_free, tfs_z] if tfs_z < 1),
+        ([:native_typical, typical_p] if typical_p < 1), ([:native_top_p, top_p] if top_p < 1),
+        ([:native_min_p, min_p] if min_p.positive?)
+      ].compact
     end
 
     def choose_by_mirostat(candidates)

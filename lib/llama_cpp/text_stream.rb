@@ -25,6 +25,8 @@ module LLaMACpp
     # @param piece [String] the next bytes
     # @return [String] what can be shown now, perhaps nothing
     def push(piece)
+      return piece if @stops.empty? && @bytes.empty? && whole?(piece)
+
       @bytes << piece.b
       @text << take_characters
       return take_all if (index = stop_index) && cut(index)
@@ -43,6 +45,11 @@ module LLaMACpp
     end
 
     private
+
+    # Most pieces are whole characters: they can be shown as they are.
+    def whole?(piece)
+      piece.encoding == Encoding::UTF_8 && piece.valid_encoding?
+    end
 
     def take_all
       @text.slice!(0, @text.size)
