@@ -32,12 +32,12 @@ RSpec.describe LlamaCppBuild::VendoredSource do
     Dir.glob('llama.cpp*/**/*', File::FNM_DOTMATCH, base: vendor).select { |name| File.file?(File.join(vendor, name)) }
   end
 
-  def change_pin(from, to)
+  def change_pin(old, new)
     lock = File.join(vendor, 'Cargo.lock')
     text = File.read(lock)
-    raise "#{from} is not in the lock file" unless text.include?(from)
+    raise "#{old} is not in the lock file" unless text.include?(old)
 
-    File.write(lock, text.sub(from, to))
+    File.write(lock, text.sub(old, new))
   end
 
   around do |example|
