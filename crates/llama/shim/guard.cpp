@@ -87,6 +87,7 @@ FirstRow::~FirstRow() { first_row = 0; }
 
 extern "C" void llama_guard_fail(const char * file, int line, const char * condition) {
     if (depth > 0 && !workers) {
+        if (strstr(condition, "failed to allocate") != nullptr) throw std::bad_alloc();
         throw std::runtime_error(std::string("llama.cpp's assertion failed: ") + condition + " (" + base_name(file) + ":" +
                                  std::to_string(line) + ")");
     }

@@ -56,7 +56,7 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// [`Error::Argument`] when a size is beyond its limit.
+    /// [`Error::Argument`] when a size is beyond its limit, [`Error::NoMemory`].
     ///
     /// # Examples
     ///
@@ -79,15 +79,15 @@ impl Batch {
             max_tokens,
             max_seqs,
             input: if n_embd > 0 {
-                Input::Embeddings { values: vec![0.0; max_tokens * n_embd], n_embd }
+                Input::Embeddings { values: zeroed(max_tokens * n_embd)?, n_embd }
             } else {
-                Input::Tokens(vec![0; max_tokens])
+                Input::Tokens(zeroed(max_tokens)?)
             },
             layout: Layout::Own {
-                pos: vec![0; max_tokens],
-                n_seq_id: vec![0; max_tokens],
-                seq_id: vec![0; max_tokens * max_seqs],
-                logits: vec![0; max_tokens],
+                pos: zeroed(max_tokens)?,
+                n_seq_id: zeroed(max_tokens)?,
+                seq_id: zeroed(max_tokens * max_seqs)?,
+                logits: zeroed(max_tokens)?,
             },
             all_pos_0: 0,
             all_pos_1: 0,
@@ -464,6 +464,16 @@ impl Batch {
 
 fn holds_embeddings() -> Error {
     Error::state("the batch was made with n_embd > 0: it holds embeddings, no token ids")
+}
+
+/// `n` zeros. `vec!` would end the process where there is no memory.
+fn zeroed<T: Clone + Default>(n: usize) -> Result<Vec<T>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(n).map_err(|_| {
+        Error::NoMemory(format!("cannot make the batch: out of memory for {} bytes", n.saturating_mul(size_of::<T>())))
+    })?;
+    zeros.resize(n, T::default());
+    Ok(zeros)
 }
 
 fn at_most(name: &str, value: usize, limit: usize) -> Result<()> {
