@@ -28,9 +28,9 @@ class Demo
   def sentence
     check
     require 'llama_cpp'
+    require 'llama_cpp/cli/progress'
 
-    model = LLaMACpp::Model.new(model_path: @settings[:model], params: LLaMACpp::ModelParams.new)
-    text = LLaMACpp.generate(context(model), @prompt, n_threads:,
+    text = LLaMACpp.generate(context(load_model), @prompt, n_threads:,
                                                       **@settings.slice(:n_predict, :temperature, :top_k, :top_p))
     # `generate` strips what it returns: the space in between is lost, and there was none before punctuation.
     text.match?(/\A(\z|[[:punct:]])/) ? "#{@prompt}#{text}" : "#{@prompt} #{text}"
@@ -65,6 +65,12 @@ class Demo
     return if File.binread(path, 4) == 'GGUF'
 
     raise "#{path} is not a model in GGUF format: it does not begin with GGUF."
+  end
+
+  def load_model
+    LLaMACpp::CLI::Progress.loading(@settings[:model]) do |report|
+      LLaMACpp::Model.new(model_path: @settings[:model], params: LLaMACpp::ModelParams.new, &report)
+    end
   end
 
   def context(model)
