@@ -31,7 +31,7 @@ class Demo
     require 'llama_cpp/cli/progress'
 
     text = LLaMACpp.generate(context(load_model), @prompt, n_threads:,
-                                                      **@settings.slice(:n_predict, :temperature, :top_k, :top_p))
+                                                           **@settings.slice(:n_predict, :temperature, :top_k, :top_p))
     # `generate` strips what it returns: the space in between is lost, and there was none before punctuation.
     text.match?(/\A(\z|[[:punct:]])/) ? "#{@prompt}#{text}" : "#{@prompt} #{text}"
   end
