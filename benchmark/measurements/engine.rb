@@ -9,7 +9,7 @@ module Bench
     # @return [Array<Figure>]
     def measure(bench)
       [
-        flags, compare(bench, '1.1B', n_threads: bench.cores, count: 24, rounds: 7),
+        flags, compare(bench, '1.1B', n_threads: bench.cores, count: 12, rounds: 15),
         compare(bench, '100M', n_threads: 1, count: 60, rounds: 9),
         compare(bench, 'tiny', n_threads: 1, count: 300, rounds: 15)
       ]
@@ -18,7 +18,7 @@ module Bench
     def compare(bench, size, n_threads:, count:, rounds:)
       loop = BareLoop.new(bench.context(size, n_threads:))
       bench.driver(size, n_threads:) do |driver|
-        ruby, cpp = Clock.alternate(rounds, -> { loop.decode(count) }, -> { driver.decode(count) })
+        ruby, cpp = Clock.compete(rounds, -> { loop.decode(count) }, -> { driver.decode(count) })
         Figure.at_least(0.97, cpp / ruby, "bare loop in Ruby / in C++, #{size}, #{n_threads} thread(s)",
                         Figure.rates(count, ruby, cpp))
       end

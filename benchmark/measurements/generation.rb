@@ -10,9 +10,9 @@ module Bench
     # @param bench [Workbench]
     # @return [Array<Figure>]
     def measure(bench)
-      [['1.1B', bench.cores, 24, 7, 0.97], ['tiny', 1, 300, 15, 0.80]].map do |size, n_threads, count, rounds, bound|
+      [['1.1B', bench.cores, 12, 15, 0.97], ['tiny', 1, 200, 31, 0.80]].map do |size, n_threads, count, rounds, bound|
         context = bench.context(size, n_threads:)
-        bare, generate = Clock.alternate(rounds, bare_run(context, count), generate_run(context, count))
+        bare, generate = Clock.compete(rounds, bare_run(context, count), generate_run(context, count))
         Figure.at_least(bound, bare / generate, "generate / bare loop, #{size}, #{n_threads} thread(s)",
                         "#{Figure.rates(count, generate, bare)}, a step takes #{Figure.duration(bare / count)}")
       end

@@ -24,7 +24,7 @@ module Bench
       command = [RbConfig.ruby, '-I', lib, WORKER, bench.path(size), '512', '512', '1']
       bench.against(command) do |blas|
         LENGTHS.map do |length|
-          without, with = Clock.alternate(3, -> { plain.prompt(length) }, -> { blas.prompt(length) })
+          without, with = Clock.compete(3, -> { plain.prompt(length) }, -> { blas.prompt(length) })
           Figure.told("prompt of #{length} tokens, #{size}, with OpenBLAS / without",
                       Figure.rates(length, with, without), without / with)
         end

@@ -14,31 +14,36 @@ module Bench
     def measure(bench, images)
       context = bench.context('100M')
       loop = BareLoop.new(context)
-      [*lengths(loop, images), *chunks(loop), compare(bench, loop), last_only(context)]
+      times = bench.driver('100M') { |driver| by_length(loop, driver) }
+      draw(times, File.join(images, 'prompt.svg'))
+      [*compare(times), *chunks(loop), last_only(context)]
     end
 
-    def lengths(loop, images)
-      times = LENGTHS.to_h { |length| [length, Clock.median(Array.new(3) { loop.prompt(length) })] }
-      rates = times.to_h { |length, time| [length, length / time] }
-      chart = Chart.new('Tokens per second of a prompt by its length', across: 'tokens of the prompt',
-                                                                       upward: 'tokens per second',
-                                                                       series: { '100M, Q4_0' => rates })
-      chart.write(File.join(images, 'prompt.svg'))
-      times.map { |length, time| Figure.told("prompt of #{length} tokens, 100M", Figure.rates(length, time)) }
-    end
-
-    def chunks(loop)
-      times = Clock.alternate(3, *CHUNKS.map { |chunk| -> { loop.prompt(512, chunk) } })
-      CHUNKS.zip(times).map do |chunk, time|
-        Figure.told("512 tokens, #{chunk} at a time / at once", Figure.rates(512, time), times.last / time)
+    # @return [Hash{Integer => Array<Float>}] seconds in Ruby and in C++ for each length
+    def by_length(loop, driver)
+      LENGTHS.to_h do |length|
+        [length, Clock.compete(5, -> { loop.prompt(length) }, -> { driver.prompt(length) })]
       end
     end
 
-    def compare(bench, loop)
-      bench.driver('100M') do |driver|
-        ruby, cpp = Clock.alternate(3, -> { loop.prompt(512) }, -> { driver.prompt(512) })
-        Figure.at_least(0.97, cpp / ruby, 'prompt of 512 tokens in Ruby / in C++',
-                        Figure.rates(512, ruby, cpp))
+    def draw(times, path)
+      rates = [0, 1].map { |program| times.to_h { |length, seconds| [length, length / seconds[program]] } }
+      Chart.new('Tokens per second of a prompt by its length, 100M, Q4_0',
+                across: 'tokens of the prompt', upward: 'tokens per second',
+                series: { 'the gem' => rates[0], 'C++ program' => rates[1] }).write(path)
+    end
+
+    def compare(times)
+      times.map do |length, (ruby, cpp)|
+        Figure.at_least(0.97, cpp / ruby, "prompt of #{length} tokens in Ruby / in C++, 100M",
+                        Figure.rates(length, ruby, cpp))
+      end
+    end
+
+    def chunks(loop)
+      times = Clock.compete(3, *CHUNKS.map { |chunk| -> { loop.prompt(512, chunk) } })
+      CHUNKS.zip(times).map do |chunk, time|
+        Figure.told("512 tokens, #{chunk} at a time / at once", Figure.rates(512, time), times.last / time)
       end
     end
 
