@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'English'
+require 'etc'
 require 'io/wait'
 require 'rbconfig'
 require 'tempfile'
@@ -15,8 +16,14 @@ module Fuzz
 
   # One worker, see {Worker}: listens to what it says until it has done all, or has come to an end.
   class WorkerProcess
+    # Seconds in which it must begin, and get from one case to the next.
+    PATIENCE = 120
+
+    # On a machine that has much else to do, a case may take so many times as long, as long as it does not compute.
+    WAITS = 6
+
     # @param command [Array<String>]
-    # @param timeout [Numeric] seconds in which it must say something
+    # @param timeout [Numeric] seconds of computing for one case
     # @param environment [Hash{String => String}]
     def initialize(command, timeout:, environment: {})
       @command = command
@@ -42,12 +49,16 @@ module Fuzz
 
     # @return [String, Symbol, nil] a reason; nil when it has ended by itself, `:complete` when all is done
     def listen(pipe)
+      allowed = PATIENCE
       loop do
-        return "took longer than #{@timeout} s" unless pipe.wait_readable(@timeout)
+        return "took longer than #{allowed} s" if silent?(pipe, allowed)
 
+        allowed = PATIENCE
         case pipe.gets
         when nil then return nil
-        when /\A> (\d+)/ then yield(:case, Integer(Regexp.last_match(1)))
+        when /\A> (\d+)/
+          yield(:case, Integer(Regexp.last_match(1)))
+          allowed = @timeout
         when /\A= \d+ (.*)/ then yield(:outcome, Regexp.last_match(1))
         when /\A! \d+ (.*)/ then return Regexp.last_match(1)
         when /\Apeak (\d+)/
@@ -55,6 +66,23 @@ module Fuzz
           return :complete
         end
       end
+    end
+
+    def silent?(pipe, allowed)
+      begun = computed(pipe.pid)
+      WAITS.times do
+        return false if pipe.wait_readable(allowed)
+        return true if computed(pipe.pid) - begun >= allowed
+      end
+      true
+    end
+
+    # @return [Float] seconds that the process has computed; the time, where the system does not tell
+    def computed(pid)
+      ticks = File.read("/proc/#{pid}/stat")[/\) (.*)/, 1].split.values_at(11, 12).sum(&:to_i)
+      ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
+    rescue SystemCallError
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
     def ending(stderr)
@@ -74,7 +102,7 @@ module Fuzz
     # @return [Integer] the largest resident size of a worker, in KiB
     attr_reader :peak
 
-    # @param timeout [Numeric] seconds for one case, and for the start of a worker
+    # @param timeout [Numeric] seconds of computing for one case
     # @param jobs [Integer] workers at a time
     # @param environment [Hash{String => String}]
     # @yield [first, last]

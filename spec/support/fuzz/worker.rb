@@ -18,12 +18,14 @@ module Fuzz
     end
 
     # @param indices [Enumerable<Integer>]
-    # @yield [index] does it
+    # @param prepare [#call] makes what a case needs, from its index, before its time begins
+    # @yield [index, prepared] does it
     # @yieldreturn [String] what became of it; an exception that comes through is a failure
-    def run(indices)
+    def run(indices, prepare: proc {})
       indices.each do |index|
+        prepared = prepare.call(index)
         @out.puts("> #{index}")
-        @out.puts("= #{index} #{yield(index)}")
+        @out.puts("= #{index} #{yield(index, prepared)}")
       rescue Exception => e # rubocop:disable Lint/RescueException
         @out.puts("! #{index} #{e.class}: #{e.message[0, 300].inspect} at #{e.backtrace&.first}")
         # Nothing is sure after such a thing.
@@ -58,14 +60,16 @@ module Fuzz
     end
 
     def run(indices)
-      Worker.new.run(indices) { |index| use(index) }
+      Worker.new.run(indices, prepare: method(:write)) { |index, path| use(index, path) }
     end
 
     private
 
-    def use(index)
-      path = File.join(@folder, "#{Process.pid}-#{index}")
-      File.binwrite(path, @target.mutant(index).bytes)
+    def write(index)
+      File.join(@folder, "#{Process.pid}-#{index}").tap { |path| File.binwrite(path, @target.mutant(index).bytes) }
+    end
+
+    def use(index, path)
       @target.use(path, index)
     ensure
       FileUtils.rm_f(path)
