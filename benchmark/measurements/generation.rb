@@ -10,26 +10,31 @@ module Bench
     # @param bench [Workbench]
     # @return [Array<Figure>]
     def measure(bench)
-      [['1.1B', bench.cores, 12, 15, 0.97], ['tiny', 1, 200, 31, 0.80]].map do |size, n_threads, count, rounds, bound|
+      [['1.1B', bench.cores, 15, 15, 0.97], ['tiny', 1, 200, 31, 0.80]].map do |size, n_threads, steps, rounds, bound|
         context = bench.context(size, n_threads:)
-        bare, generate = Clock.compete(rounds, bare_run(context, count), generate_run(context, count))
+        bare, generate = Clock.compete(rounds, bare_run(context, steps), generate_run(context, steps))
         Figure.at_least(bound, bare / generate, "generate / bare loop, #{size}, #{n_threads} thread(s)",
-                        "#{Figure.rates(count, generate, bare)}, a step takes #{Figure.duration(bare / count)}")
+                        "#{Figure.rates(steps, generate, bare)}, a step takes #{Figure.duration(bare / steps)}")
       end
     end
 
-    # The first of the tokens comes from the prompt, so there is one step less than tokens.
-    def bare_run(context, count)
+    # @return [Proc] gives the seconds of that many steps behind the prompt
+    def bare_run(context, steps)
       loop = BareLoop.new(context)
       prompt = context.model.tokenize(text: " #{PROMPT}", add_bos: true)
-      -> { loop.run(prompt, count - 1) }
+      -> { loop.run(prompt, steps) }
     end
 
-    def generate_run(context, count)
-      settings = { n_predict: count, logit_bias: { context.model.token_eos => -1e9 } }
+    # The first token comes from the prompt: the clock starts with it.
+    #
+    # @yield when the clock starts
+    # @return [Proc] gives the seconds of that many steps behind the prompt
+    def generate_run(context, steps, &started)
+      settings = { n_predict: steps + 1, logit_bias: { context.model.token_eos => -1e9 } }
       lambda do
-        pieces = 0
-        Clock.time { LLaMACpp.generate(context, PROMPT, **settings) { pieces += 1 } }
+        start = nil
+        LLaMACpp.generate(context, PROMPT, **settings) { start ||= Clock.now.tap { started&.call } }
+        Clock.now - start
       end
     end
   end

@@ -48,11 +48,9 @@ module Bench
 
     # @return [Hash{String => Float}] seconds per token
     def profile(context, count)
-      run = Generation.generate_run(context, count)
-      run.call
       watch = Stopwatch.new
       context.extend(watch)
-      all = run.call
+      all = Generation.generate_run(context, count) { watch.seconds.clear }.call
       stages = watch.seconds.merge('pieces, text and the rest of Ruby' => all - watch.seconds.values.sum, 'all' => all)
       stages.transform_values { |seconds| seconds / count }
     end

@@ -17,14 +17,12 @@ module Bench
       @batch.set_logits(0, true)
     end
 
-    # @param first [Array<Integer>] tokens to begin with, decoded at once
-    # @return [Float] seconds for those and for that many others, one at a time
-    def run(first, count)
+    # @param prompt [Array<Integer>] tokens to begin with, decoded at once and not counted
+    # @return [Float] seconds for that many others, one at a time
+    def run(prompt, count)
       @context.kv_cache_clear
-      Clock.time do
-        feed(first, 0)
-        first.size.upto(first.size + count - 1) { |pos| step(pos) }
-      end
+      feed(prompt, 0)
+      Clock.time { prompt.size.upto(prompt.size + count - 1) { |pos| step(pos) } }
     end
 
     # @return [Float] seconds for that many tokens, one at a time, behind a first one that is not counted
