@@ -139,10 +139,22 @@ RSpec.describe LLaMACpp::Chat do
     end
   end
 
-  it 'bounds what a template of a file may do' do
-    bomb = "{% set ns = namespace(x='xx') %}{% for a in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x }}"
-    expect do
-      described_class.new(context, template: bomb).say('x')
-    end.to raise_error(ArgumentError, /chat template fails/)
+  {
+    'text' => "{% set ns.x = ns.x ~ 'x' ~ ns.x %}", 'lists' => '{% set ns.x = [ns.x, ns.x] %}',
+    'sums of lists' => '{% set ns.x = [1] + (ns.x or []) + (ns.x or []) %}',
+    'loops' => '{% for b in range(99999) %}{% endfor %}'
+  }.each do |kind, step|
+    it "bounds the #{kind} of a template" do
+      bomb = "{% set ns = namespace(x='') %}{% for a in range(64) %}#{step}{% endfor %}{{ ns.x }}"
+      expect do
+        described_class.new(context, template: bomb).say('x')
+      end.to raise_error(ArgumentError, /chat template fails/)
+    end
+  end
+
+  it 'refuses a template that keeps a thing in itself' do
+    bomb = '{% set ns = namespace() %}{% set ns.x = ns %}{{ ns }}'
+    expect { described_class.new(context, template: bomb).say('x') }
+      .to raise_error(ArgumentError, /a namespace cannot be put into another one/)
   end
 end

@@ -76,6 +76,7 @@ RSpec.describe 'The progress bar of llama_cpp' do
       def screen.tty? = true
       begin
         CLI::Progress.during('Working', output: screen) do |report|
+          sleep 0.3 # the gem draws ten times a second at most
           report.call(0.5)
           raise 'broken'
         end

@@ -90,7 +90,7 @@ fn render_chat(ruby: &Ruby, template: Value, messages: Value, bos: Value, eos: V
             content: args::string(ruby, "content", content)?,
         });
     }
-    let text = gvl::release(ruby, |_| chat_template::render(&template, &native, &bos, &eos, true))?;
+    let text = gvl::release(ruby, |cancel| chat_template::render(&template, &native, &bos, &eos, true, cancel))?;
     Ok(args::utf8(ruby, text.as_bytes()))
 }
 
