@@ -11,7 +11,7 @@ RSpec.describe 'A build with OpenBLAS', if: ENV.key?('LLAMA_CPP_TEST_OPENBLAS') 
 
   program = <<~RUBY
     model = LLaMACpp::Model.open('models/tiny/tiny.gguf')
-    tokens = model.tokenize(text: 'Once upon a time, Tom went to the farm. ' * 4, add_bos: true).first(60)
+    tokens = model.tokenize(text: 'Once upon a time, Tom went to the farm. ' * 6, add_bos: true).first(60)
     context = model.context(n_ctx: 128, n_threads: 1, n_threads_batch: 1)
     context.decode(LLaMACpp::Batch.get_one(tokens:, n_tokens: 60, pos_zero: 0, seq_id: 0))
     puts LLaMACpp.print_system_info[/BLAS = ./], LLaMACpp.build_info[:flags].include?('OPENBLAS')
