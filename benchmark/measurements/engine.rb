@@ -9,10 +9,10 @@ module Bench
     # @return [Array<Figure>]
     def measure(bench)
       [
-        flags, compare(bench, '1.1B', n_threads: bench.cores, count: 12, rounds: 15, bound: 0.97),
-        compare(bench, '100M', n_threads: 1, count: 30, rounds: 25, bound: 0.97),
+        flags, compare(bench, '1.1B', n_threads: bench.cores, count: 6, rounds: 51, bound: 0.97),
+        compare(bench, '100M', n_threads: 1, count: 20, rounds: 61, bound: 0.97),
         # A call from Ruby and the way back take some microseconds of a step that has 200.
-        compare(bench, 'tiny', n_threads: 1, count: 300, rounds: 15, bound: 0.9)
+        compare(bench, 'tiny', n_threads: 1, count: 200, rounds: 61, bound: 0.9)
       ]
     end
 

@@ -10,7 +10,7 @@ module Bench
     # @param bench [Workbench]
     # @return [Array<Figure>]
     def measure(bench)
-      [['1.1B', bench.cores, 15, 15, 0.97], ['tiny', 1, 200, 31, 0.80]].map do |size, n_threads, steps, rounds, bound|
+      [['1.1B', bench.cores, 6, 61, 0.97], ['tiny', 1, 200, 61, 0.80]].map do |size, n_threads, steps, rounds, bound|
         context = bench.context(size, n_threads:)
         bare, generate = Clock.compete(rounds, bare_run(context, steps), generate_run(context, steps))
         Figure.at_least(bound, bare / generate, "generate / bare loop, #{size}, #{n_threads} thread(s)",

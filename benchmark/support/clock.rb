@@ -32,15 +32,24 @@ module Bench
       turns(rounds, measures).map { |numbers| median(numbers) }
     end
 
-    # As {alternate}, of times. What else the machine does only adds to them, so the quicker rounds tell more.
+    # As {alternate}, of times. What else the machine does comes and goes in seconds, so the first is compared with
+    # each other one within a round: the quicker rounds say how long the first takes, and the median of the ratios how
+    # long the others do.
     #
-    # @return [Array<Float>] of each, the time that a quarter of the rounds did not exceed
+    # @return [Array<Float>]
     def compete(rounds, *measures)
-      turns(rounds, measures).map { |seconds| seconds.sort[seconds.size / 4] }
+      first, *others = turns(rounds, measures)
+      quick = first.sort[rounds / 4]
+      [quick, *others.map { |other| quick * median(other.zip(first).map { |seconds, base| seconds / base }) }]
     end
 
+    # Every other round goes backwards, so that none always follows the same one.
     def turns(rounds, measures)
-      Array.new(rounds) { measures.map(&:call) }.transpose
+      Array.new(rounds) do |round|
+        order = measures.each_index.to_a
+        order.reverse! if round.odd?
+        order.to_h { |i| [i, measures[i].call] }.sort.map(&:last)
+      end.transpose
     end
 
     def median(numbers)
