@@ -174,14 +174,27 @@ impl<R: Read> Reader<R> {
         self.array(what).map(u64::from_ne_bytes)
     }
 
+    /// What comes next, as far as it is in memory.
+    pub(crate) fn ready(&self) -> &[u8] {
+        let buffer = self.inner.buffer();
+        let left = usize::try_from(self.remaining()).unwrap_or(usize::MAX);
+        buffer.get(..left).unwrap_or(buffer)
+    }
+
+    /// Leaves out that many bytes of what is ready.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.inner.consume(count);
+        self.advance(count as u64);
+    }
+
     /// Appends the next `count` bytes to `out`.
     pub(crate) fn append(&mut self, out: &mut Vec<u8>, count: u64, what: &str) -> Result<(), FileError> {
         self.expect(count, 1, what)?;
         // A string of a vocabulary, most of the time.
-        if let Some(ready) = usize::try_from(count).ok().and_then(|count| self.inner.buffer().get(..count)) {
+        if let Some(ready) = usize::try_from(count).ok().and_then(|count| self.ready().get(..count)) {
             out.extend_from_slice(ready);
-            self.inner.consume(ready.len());
-            self.advance(count);
+            let taken = ready.len();
+            self.consume(taken);
             return Ok(());
         }
         let mut left = count;

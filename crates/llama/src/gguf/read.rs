@@ -250,14 +250,32 @@ fn array<R: Read>(reader: &mut Reader<R>, key: &str) -> Result<Array, FileError>
         }
         ValueType::String => {
             let mut items = Strings::default();
-            for _ in 0..count {
-                items.push_with(|bytes| string(reader, bytes, key))?;
+            while (items.len() as u64) < count {
+                // Most strings are in the reader's buffer, whole, and need no question for each of their parts.
+                let bytes = whole_strings(reader.ready(), count, &mut items);
+                if bytes == 0 {
+                    items.push_with(|bytes| string(reader, bytes, key))?;
+                }
+                reader.consume(bytes);
                 check_length(reader)?;
             }
             Array::String(items)
         }
         ValueType::Array => return Err(fault(format!("{} is an array of arrays", key_name()))),
     })
+}
+
+/// Adds the strings at the beginning of `bytes` to `items`, until those are `count`, and returns how many bytes they take.
+fn whole_strings(bytes: &[u8], count: u64, items: &mut Strings) -> usize {
+    let mut rest = bytes;
+    while (items.len() as u64) < count {
+        let Some((length, tail)) = rest.split_first_chunk() else { break };
+        let length = usize::try_from(u64::from_ne_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((string, tail)) = tail.split_at_checked(length) else { break };
+        items.push(string);
+        rest = tail;
+    }
+    bytes.len() - rest.len()
 }
 
 fn numbers<R: Read, T, const N: usize>(

@@ -277,12 +277,13 @@ impl Strings {
         })
     }
 
-    /// Whether each of them is UTF-8 without a NUL. (One look at all of them takes a fraction of a look at each.)
+    /// Whether none is empty, and each is what llama.cpp takes for UTF-8, without a NUL. (One look at all of them takes a
+    /// fraction of a look at each.)
     pub(super) fn are_plain_text(&self) -> bool {
-        if self.bytes.contains(&0) {
-            return false;
-        }
-        std::str::from_utf8(&self.bytes).is_ok_and(|text| self.ends.iter().all(|&end| text.is_char_boundary(end)))
+        let mut start = 0;
+        let none_empty = self.ends.iter().all(|&end| std::mem::replace(&mut start, end) < end);
+        let starts_character = |at: usize| self.bytes.get(at).is_none_or(|byte| !is_continuation(*byte));
+        none_empty && is_lax_utf8_without_nul(&self.bytes) && self.ends.iter().all(|&end| starts_character(end))
     }
 
     /// Lets `fill` append bytes; what it appended is one more string.
@@ -291,15 +292,97 @@ impl Strings {
         self.ends.push(self.bytes.len());
         Ok(())
     }
+
+    /// Appends one.
+    pub(super) fn push(&mut self, string: &[u8]) {
+        self.bytes.extend_from_slice(string);
+        self.ends.push(self.bytes.len());
+    }
+}
+
+const fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+/// Whether just those bytes are continuations that the lead bytes before them ask for. Without a branch for each byte,
+/// so that the compiler looks at many at a time.
+fn is_lax_utf8_without_nul(bytes: &[u8]) -> bool {
+    let fits = |[a, b, c, d]: [u8; 4]| {
+        let wanted = (c >= 0xc0) | (b >= 0xe0) | (a >= 0xf0);
+        (is_continuation(d) == wanted) & (d != 0) & (d < 0xf8)
+    };
+    let mut edge = [0; 6];
+    let n = bytes.len().min(3);
+    // The first three, as if nothing was before them; and nothing may be missing behind the last.
+    let (Some(head), Some(first)) = (edge.get_mut(3..3 + n), bytes.get(..n)) else { return false };
+    head.copy_from_slice(first);
+    let begins = edge.windows(4).take(n).all(|window| window.try_into().is_ok_and(fits));
+    let ends = match bytes {
+        [.., a, b, c] => (*c < 0xc0) & (*b < 0xe0) & (*a < 0xf0),
+        [b, c] => (*c < 0xc0) & (*b < 0xe0),
+        [c] => *c < 0xc0,
+        [] => true,
+    };
+    begins
+        & ends
+        & bytes.windows(4).fold(true, |all, window| match window {
+            &[a, b, c, d] => all & fits([a, b, c, d]),
+            _ => all,
+        })
 }
 
 impl<'a> FromIterator<&'a [u8]> for Strings {
     fn from_iter<I: IntoIterator<Item = &'a [u8]>>(strings: I) -> Self {
         let mut collected = Self::default();
         for string in strings {
-            collected.bytes.extend_from_slice(string);
-            collected.ends.push(collected.bytes.len());
+            collected.push(string);
         }
         collected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lax_utf8_is_seen_wherever_it_is() {
+        let slowly = |bytes: &[u8]| {
+            let mut rest = bytes;
+            while let Some((&lead, tail)) = rest.split_first() {
+                let n = match lead {
+                    0 | 0x80..=0xbf | 0xf8.. => return false,
+                    0x01..=0x7f => 0,
+                    0xc0..=0xdf => 1,
+                    0xe0..=0xef => 2,
+                    0xf0..=0xf7 => 3,
+                };
+                match tail.split_at_checked(n) {
+                    Some((bytes, after)) if bytes.iter().all(|byte| is_continuation(*byte)) => rest = after,
+                    _ => return false,
+                }
+            }
+            true
+        };
+        let bytes = [0, b'a', 0x80, 0xbf, 0xc3, 0xe2, 0xf0, 0xf8];
+        let mut good = 0;
+        // All texts of up to six of them.
+        for length in 0..=6 {
+            for number in 0..bytes.len().pow(length) {
+                let text: Vec<u8> = (0..length).map(|i| bytes[number / bytes.len().pow(i) % bytes.len()]).collect();
+                let strings: Strings = [text.as_slice()].into_iter().collect();
+                assert_eq!(strings.are_plain_text(), !text.is_empty() && slowly(&text), "{text:x?}");
+                good += usize::from(strings.are_plain_text());
+            }
+        }
+        assert!(good > 100, "{good}");
+    }
+
+    #[test]
+    fn no_character_goes_on_in_the_next_string() {
+        let halves: Strings = [&b"a\xc3"[..], b"\xa4b"].into_iter().collect();
+        let whole: Strings = [&b"a"[..], b"\xc3\xa4b"].into_iter().collect();
+        let empty: Strings = [&b"a"[..], b"", b"b"].into_iter().collect();
+        assert_eq!([halves, whole, empty].map(|strings| strings.are_plain_text()), [false, true, false]);
     }
 }

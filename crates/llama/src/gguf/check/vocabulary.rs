@@ -1,6 +1,5 @@
 //! The tokenizer's arrays, which `llm_load_vocab` reads as raw memory.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::super::{Array, GgufError, Strings};
@@ -82,24 +81,37 @@ fn check_tokens(tokens: &Strings) -> Result<(), GgufError> {
 
 /// The numbers of a token and of an earlier one with the same text.
 ///
-/// A `HashSet` of a large vocabulary would take longer than all else that is done to its file. Sorted hashes do not
-/// wait for memory; only those that are equal are looked at again.
+/// A `HashMap` of a large vocabulary would take longer than all else that is done to its file. A table of numbers stays
+/// in the processor's cache, and the texts are looked at only where their hashes are equal.
 fn duplicate(tokens: &Strings) -> Option<(usize, usize)> {
     // Nobody can make a file whose tokens meet.
     let seed = RandomState::new().hash_one(0);
-    let hashes: Vec<u64> = tokens.iter().map(|token| hash(seed, c_str(token))).collect();
-    let mut sorted = hashes.clone();
-    sorted.sort_unstable();
-    if sorted.windows(2).all(|pair| pair.first() != pair.last()) {
-        return None;
+    let plain = tokens.are_plain_text();
+    let text = |token| if plain { token } else { c_str(token) };
+    let hashes: Vec<u64> = tokens.iter().map(|token| hash(seed, text(token))).collect();
+    // At most half full, so that a free place is near.
+    let mask = (hashes.len() * 2).next_power_of_two() - 1;
+    let mut places = vec![FREE; mask + 1];
+    for (id, &hash) in hashes.iter().enumerate() {
+        let mut place = hash as usize & mask;
+        loop {
+            let earlier = places.get_mut(place)?;
+            if *earlier == FREE {
+                *earlier = id as u32;
+                break;
+            }
+            let earlier = *earlier as usize;
+            if hashes.get(earlier) == Some(&hash) && tokens.get(earlier).map(text) == tokens.get(id).map(text) {
+                return Some((id, earlier));
+            }
+            place = (place + 1) & mask;
+        }
     }
-
-    let mut seen = HashMap::new();
-    tokens.iter().enumerate().find_map(|(id, token)| {
-        let earlier = seen.insert(c_str(token), id)?;
-        Some((id, earlier))
-    })
+    None
 }
+
+/// No token's number: there are fewer than `i32::MAX`.
+const FREE: u32 = u32::MAX;
 
 /// Multiplies and folds, eight bytes at a time.
 fn hash(seed: u64, bytes: &[u8]) -> u64 {
@@ -120,11 +132,10 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
 
 /// `codepoints_from_utf8(word).size() > 0` is asserted, and `codepoint_from_utf8` throws.
 fn check_texts(key: &str, texts: &Strings) -> Result<(), GgufError> {
-    let plain = texts.are_plain_text();
+    if texts.are_plain_text() {
+        return Ok(());
+    }
     for (index, text) in texts.iter().enumerate() {
-        if plain && !text.is_empty() {
-            continue;
-        }
         let text = c_str(text);
         if text.is_empty() {
             return Err(FileError::malformed(format!("{key}[{index}] is empty")));
@@ -224,8 +235,8 @@ fn check_merges(keys: &Keys<'_>) -> Result<(), GgufError> {
     };
     check_texts(MERGES, merges)?;
     for (rank, merge) in merges.iter().enumerate() {
-        // The first byte may be a space itself.
-        if !c_str(merge).iter().skip(1).any(|&byte| byte == b' ') {
+        // The first byte may be a space itself; a NUL ends the text.
+        if merge.iter().skip(1).find(|byte| matches!(byte, b' ' | 0)) != Some(&b' ') {
             return Err(FileError::malformed(format!(
                 "{MERGES}[{rank}] is {}, but has to be two parts with a space between them",
                 quoted(merge)
