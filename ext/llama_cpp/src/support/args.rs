@@ -166,27 +166,24 @@ pub fn floats(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<f32>, Error> 
     Ok(floats)
 }
 
-/// An Array of Floats from numbers, filled at once.
+/// An Array of Floats from numbers.
 pub fn float_array(ruby: &Ruby, numbers: &[f32]) -> Result<RArray, Error> {
-    let array = ruby.ary_new_capa(numbers.len());
-    // A part of them at a time, on the stack: there the collector sees those that are objects.
-    let mut part = [ruby.qnil().as_value(); 128];
-    for chunk in numbers.chunks(part.len()) {
-        for (slot, &number) in part.iter_mut().zip(chunk) {
-            *slot = ruby.float_from_f64(f64::from(number)).as_value();
-        }
-        array.cat(part.get(..chunk.len()).unwrap_or(&part))?;
-    }
-    Ok(array)
+    filled(ruby, numbers, |number| ruby.float_from_f64(f64::from(number)).as_value())
 }
 
 /// An Array of Integers.
 pub fn int_array(ruby: &Ruby, numbers: &[i32]) -> Result<RArray, Error> {
+    filled(ruby, numbers, |number| ruby.integer_from_i64(i64::from(number)).as_value())
+}
+
+/// An Array that is filled by parts: pushing one by one takes several times as long.
+fn filled<T: Copy>(ruby: &Ruby, numbers: &[T], to_ruby: impl Fn(T) -> Value) -> Result<RArray, Error> {
     let array = ruby.ary_new_capa(numbers.len());
+    // On the stack: there the collector sees those that are objects.
     let mut part = [ruby.qnil().as_value(); 128];
     for chunk in numbers.chunks(part.len()) {
         for (slot, &number) in part.iter_mut().zip(chunk) {
-            *slot = ruby.integer_from_i64(i64::from(number)).as_value();
+            *slot = to_ruby(number);
         }
         array.cat(part.get(..chunk.len()).unwrap_or(&part))?;
     }
