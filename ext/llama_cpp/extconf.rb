@@ -21,8 +21,8 @@ begin
 
   LlamaCppBuild::VendoredSource.new(File.join(root, 'vendor')).fill
 
-  target_dir = ENV.fetch('CARGO_TARGET_DIR', nil)
-  makefile = LlamaCppBuild::Makefile.new(root:, options:, target_dir:)
+  target_dir = ENV.fetch('CARGO_TARGET_DIR', '')
+  makefile = LlamaCppBuild::Makefile.new(root:, options:, target_dir: target_dir.empty? ? nil : target_dir)
   File.write('Makefile', makefile.to_s)
 rescue LlamaCppBuild::Error => e
   abort e.message

@@ -12,7 +12,7 @@ RSpec.describe 'ext/llama_cpp/extconf.rb' do
   def extconf(*arguments, programs: %w[cargo cc c++], **environment)
     bin = File.join(@folder, 'bin')
     FileUtils.mkdir_p(bin)
-    programs.each { |name| FileUtils.ln_s(path_of(name), bin) }
+    programs.each { |name| FileUtils.ln_sf(path_of(name), bin) }
     _, said, status = Open3.capture3({ 'PATH' => bin, **environment.transform_keys(&:to_s) },
                                      RbConfig.ruby, File.expand_path('../../ext/llama_cpp/extconf.rb', __dir__),
                                      *arguments, chdir: @folder)
@@ -36,6 +36,13 @@ RSpec.describe 'ext/llama_cpp/extconf.rb' do
   it 'writes a Makefile when all is there' do
     expect(extconf('--enable-portable')).to eq(['', 0])
     expect(File.read(makefile)).to include('cargo build --locked --profile release', '--features portable')
+  end
+
+  it 'builds where CARGO_TARGET_DIR says, if that says anything' do
+    ['/there', ''].zip(%w[/there target]) do |folder, used|
+      expect(extconf(CARGO_TARGET_DIR: folder)).to eq(['', 0])
+      expect(File.read(makefile)).to include("--target-dir #{used}\n")
+    end
   end
 
   {
