@@ -139,6 +139,32 @@ RSpec.describe LLaMACpp::Chat do
     end
   end
 
+  describe 'in the middle of an answer' do
+    let(:chat) { described_class.new(context) }
+
+    it 'takes no other question, and does not forget' do
+      errors = []
+      chat.say('How are you?', temperature: 0) do
+        errors << [-> { chat.say('And you?') }, -> { chat.reset }].map do |call|
+          call.call
+        rescue RuntimeError => e
+          e.message
+        end
+      end
+      expect(errors.flatten.uniq).to contain_exactly(/in the middle of an answer/)
+      expect(chat.messages.map { |message| message[:content] }).to eq ['How are you?', 'I am fine, thank you.']
+      expect(chat.reset.messages).to eq []
+    end
+
+    it 'stays as it is when the context works for somebody else' do
+      context.generate('Once upon a time,', n_predict: 3) do
+        expect { chat.say('How are you?') }.to raise_error(RuntimeError, /another generate is running/)
+      end
+      expect(chat.messages).to eq []
+      expect(chat.say('How are you?', temperature: 0)).to eq 'I am fine, thank you.'
+    end
+  end
+
   {
     'text' => "{% set ns.x = ns.x ~ 'x' ~ ns.x %}", 'lists' => '{% set ns.x = [ns.x, ns.x] %}',
     'sums of lists' => '{% set ns.x = [1] + (ns.x or []) + (ns.x or []) %}',

@@ -17,7 +17,7 @@ RSpec.describe LLaMACpp::Context do
 
     it 'leaves nothing to work with' do
       context.free
-      message = 'the context was freed, or allocated and not initialized: make one with new'
+      message = 'the context is no more: it was freed (or never initialized); make another one of its model'
       %i[n_ctx model logits candidates kv_cache_clear timings].each do |name|
         expect { context.public_send(name) }.to raise_error(RuntimeError, message)
       end
@@ -38,7 +38,7 @@ RSpec.describe LLaMACpp::Context do
       { params: nil } => 'params must be a ContextParams, got nil',
       { params: LLaMACpp::ModelParams.new } =>
         'params must be a ContextParams, got an instance of LLaMACpp::ModelParams',
-      { model: LLaMACpp::Model.new } => 'the model is empty: load a file before making a context'
+      { model: LLaMACpp::Model.new } => 'the model is empty: it was freed, or no file was loaded yet'
     }.each do |wrong, message|
       it "refuses #{wrong.keys.first} #{wrong.values.first.class}" do
         arguments = { model: tiny, params: LLaMACpp::ContextParams.new, **wrong }
@@ -549,7 +549,7 @@ RSpec.describe LLaMACpp::Context do
 
   it 'is of no use when only allocated' do
     raw = described_class.allocate
-    message = 'the context was freed, or allocated and not initialized: make one with new'
+    message = 'the context is no more: it was freed (or never initialized); make another one of its model'
     {
       model: [], n_ctx: [], n_batch: [], n_threads: [], decode: [batch_of([1, 0, [0], true])], logits: [],
       embeddings: [], timings: [], reset_timings: [], kv_cache_token_count: [], kv_cache_clear: [],

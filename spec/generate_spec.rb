@@ -390,17 +390,32 @@ RSpec.describe LLaMACpp, '.generate' do
         generate(with: nil)
       end.to raise_error(ArgumentError, 'context must be a Context, got an instance of NilClass')
       expect { generate(with: tiny) }
-        .to raise_error(ArgumentError, 'context must be a Context, got an instance of LLaMACpp::Model')
+        .to raise_error(ArgumentError, /got an instance of LLaMACpp::Model: make one with Model#context\z/)
       expect { generate(nil) }.to raise_error(ArgumentError, 'prompt must be a String, got an instance of NilClass')
       expect { generate(:a) }.to raise_error(ArgumentError, 'prompt must be a String, got an instance of Symbol')
       expect { described_class.generate(context) }.to raise_error(ArgumentError, /wrong number of arguments/)
     end
 
-    it 'such as a context whose model was freed are refused' do
-      model = load_model
-      orphan = new_context(model)
-      model.free
-      expect { generate(with: orphan) }.to raise_error(RuntimeError, /\Athe model is empty/)
+    it 'such as the name of a file for a grammar are told apart' do
+      expect { generate(grammar: 'json.gbnf') }
+        .to raise_error(ArgumentError, /not the name of a file/)
+    end
+  end
+
+  describe 'a model that is freed' do
+    let(:model) { load_model }
+    let(:orphan) { new_context(model) }
+
+    it 'lives on in its context' do
+      orphan && model.free
+      expect(generate(with: orphan)).to eq generate(with: context)
+      expect(LLaMACpp::Chat.new(orphan).say('How are you?', temperature: 0)).to eq 'I am fine, thank you.'
+      expect(LLaMACpp.embed(orphan, 'One text.').size).to eq 256
+    end
+
+    it 'lives on in a run that is under way' do
+      text = generate(with: orphan) { model.free }
+      expect(text).to eq generate(with: context)
     end
   end
 end

@@ -366,7 +366,7 @@ RSpec.describe LLaMACpp::Model do
     }
     empty_calls.each do |name, arguments|
       it "leaves no #{name}, nor does an empty model have one" do
-        message = 'the model is empty: load a file, or it was freed already'
+        message = 'the model is empty: it was freed, or no file was loaded yet'
         freed = load_model.tap(&:free)
         [freed, described_class.new, described_class.allocate].each do |model|
           expect { model.public_send(name, *arguments) }.to raise_error(RuntimeError, message)

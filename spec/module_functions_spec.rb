@@ -97,10 +97,21 @@ RSpec.describe LLaMACpp do
     it 'quantizes what is quantized only when it may' do
       quantize(ftype: 7)
       again = in_folder('again.gguf')
-      expect { quantize(in_folder('out.gguf'), again, ftype: 2) }.to raise_error(RuntimeError, /requantiz/)
+      expect { quantize(in_folder('out.gguf'), again, ftype: 2) }.to raise_error(RuntimeError, /allow_requantize/)
       expect(File.exist?(again)).to be(false)
       quantize(in_folder('out.gguf'), again, ftype: 2, allow_requantize: true)
       expect(load_model(again).desc).to eq('llama ?B Q4_0')
+    end
+
+    it 'says what cannot be had without an importance matrix, and nothing on the standard output' do
+      expect(<<~RUBY).to print_in_a_child(/\Acannot quantize .*: IQ2_XS needs an importance matrix/)
+        params = LLaMACpp::ModelQuantizeParams.new(ftype: LLaMACpp::LLAMA_FTYPE_MOSTLY_IQ2_XS)
+        begin
+          LLaMACpp.model_quantize(input_path: #{Models::TINY.inspect}, output_path: #{in_folder('o').inspect}, params:)
+        rescue RuntimeError => e
+          puts e.message
+        end
+      RUBY
     end
 
     it 'replaces a file that is there' do

@@ -35,6 +35,7 @@ RSpec.describe 'The documentation pages' do
           program, *arguments = Shellwords.split(line)
           expect(program).to eq('llama_cpp')
           FileUtils.mkdir_p(File.join(Page::ROOT, 'tmp'))
+          FileUtils.rm_f(File.join(Page::ROOT, 'tmp/smaller.gguf'))
           outcome = llama_cpp(*arguments)
           expect(outcome.stdout).not_to be_empty
           expect([outcome.stderr, outcome.code]).to eq(['', 0])

@@ -19,8 +19,10 @@ extension = File.join(lib, 'llama_cpp', "llama_cpp.#{RbConfig::CONFIG['DLEXT']}"
 FileUtils.rm_f(extension)
 FileUtils.cp(File.join(target, 'release', "libllama_cpp.#{RbConfig::CONFIG['SOEXT']}"), extension)
 
-# The runtime has to come before everything else. Ruby keeps most of its memory to the end, on purpose.
+# The runtime has to come before everything else. Ruby keeps most of its memory to the end, on purpose, and gives its
+# threads signal stacks of its own, which the runtime would take for those that it gave them.
 runtime = `#{RbConfig::CONFIG['CC'].split.first} -print-file-name=libasan.so`.strip
-environment = { 'LD_PRELOAD' => runtime, 'ASAN_OPTIONS' => 'detect_leaks=0:detect_stack_use_after_return=0' }
+options = 'detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0'
+environment = { 'LD_PRELOAD' => runtime, 'ASAN_OPTIONS' => options }
 # RSpec puts lib/ before everything else unless it is there already.
 exec(environment, RbConfig.ruby, '-I', lib, '-I', File.join(root, 'lib'), '-S', 'rspec', *ARGV, chdir: root)

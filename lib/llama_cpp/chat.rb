@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative 'chat_cache'
 require_relative 'chat_format'
 
 module LLaMACpp
@@ -35,17 +36,16 @@ module LLaMACpp
     #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
     #   LLaMACpp::Chat.new(context, template: :chatml).messages #=> []
     def initialize(context, system: nil, template: nil)
-      unless context.is_a?(Context)
-        raise ArgumentError, "context must be a Context, got an instance of #{context.class}"
-      end
+      GenerateSettings.check_context(context)
       unless system.nil? || system.is_a?(String)
         raise ArgumentError, "system must be a String or nil, got an instance of #{system.class}"
       end
 
       @context = context
       @system = system && GenerateSettings.in_utf8('system', system).scrub('?').freeze
-      @format = ChatFormat.new(context.model, template)
-      reset
+      @format = ChatFormat.new(context.send(:native_model), template)
+      @cache = ChatCache.new(context)
+      forget
     end
 
     # Says something and returns the answer.
@@ -57,6 +57,7 @@ module LLaMACpp
     # @yieldparam text [String]
     # @return [String] the answer, without white space around it
     # @raise [ArgumentError] for a wrong kind of value, or when what is said does not fit the context
+    # @raise [RuntimeError] when the context, or this conversation, is in the middle of another answer
     # @example
     #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
     #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
@@ -66,21 +67,10 @@ module LLaMACpp
     def say(content, n_predict: 256, **options, &block)
       raise ArgumentError, "content must be a String, got an instance of #{content.class}" unless content.is_a?(String)
 
-      answer = +''
       said = GenerateSettings.in_utf8('content', content).scrub('?').freeze
       message = { role: 'user', content: said }.freeze
       settings = chat_settings(n_predict:, **options)
-      generation = begin_turn(message, settings)
-      @messages << message
-      generation.run do |text|
-        # The space that parts the answer from what is before it is no part of it.
-        text = text.lstrip if answer.empty?
-        answer << text
-        yield text if block && !text.empty?
-      end
-      answer.strip
-    ensure
-      end_turn(generation, answer) if generation
+      take_turn { answer(begin_turn(message, settings), message, &block) }
     end
 
     # What was said, the system message first; also what the context has no room for any more.
@@ -97,6 +87,7 @@ module LLaMACpp
     # Forgets the conversation; the system message stays.
     #
     # @return [self]
+    # @raise [RuntimeError] in the middle of an answer
     # @example
     #   model = LLaMACpp::Model.new(model_path: 'models/tiny/tiny.gguf', params: LLaMACpp::ModelParams.new)
     #   context = LLaMACpp::Context.new(model: model, params: LLaMACpp::ContextParams.new)
@@ -104,10 +95,7 @@ module LLaMACpp
     #   chat.say('How are you?', temperature: 0)
     #   chat.reset.messages #=> []
     def reset
-      @messages = []
-      @left_out = 0
-      @cached = []
-      @runs = nil
+      take_turn { forget }
       self
     end
 
@@ -122,12 +110,44 @@ module LLaMACpp
 
     private
 
+    def forget
+      @messages = []
+      @left_out = 0
+      @cache.forget
+    end
+
+    # One at a time: an answer within another one would come between its question and it.
+    def take_turn
+      raise 'this chat is in the middle of an answer: wait for its end, or make another chat' if @answering
+
+      @answering = true
+      begin
+        yield
+      ensure
+        @answering = false
+      end
+    end
+
+    def answer(generation, message)
+      answer = +''
+      @messages << message
+      generation.run do |text|
+        # The space that parts the answer from what is before it is no part of it.
+        text = text.lstrip if answer.empty?
+        answer << text
+        yield text if block_given? && !text.empty?
+      end
+      answer.strip
+    ensure
+      end_turn(generation, answer)
+    end
+
     def system_messages
       @system ? [{ role: 'system', content: @system }] : []
     end
 
     def chat_settings(**keywords)
-      GenerateSettings.with_defaults(@context.model.n_vocab, keywords, refused: %i[n_keep echo]).for_run
+      GenerateSettings.with_defaults(@context.send(:native_model).n_vocab, keywords, refused: %i[n_keep echo]).for_run
     end
 
     # The generation of the answer, with room for it.
@@ -138,7 +158,7 @@ module LLaMACpp
       settings[:n_predict] = room if settings[:n_predict].negative? || settings[:n_predict] > room
       settings[:stop] = settings[:stop] + @format.stops
       settings[:stop_tokens] = @format.stop_tokens
-      Generation.new(@context, tokens, settings, cached: reuse_cache(tokens))
+      Generation.new(@context, tokens, settings, cached: @cache.reuse(tokens, gap: @left_out.positive?))
     end
 
     # The tokens of the conversation, without as many of the oldest exchanges as there is no room for.
@@ -152,39 +172,8 @@ module LLaMACpp
       end
     end
 
-    # How many of the tokens the cache has, after what lies between them and others that it has was taken out. One of
-    # them at least is decoded again, for its logits.
-    def reuse_cache(tokens)
-      return 0 unless @runs == @context.send(:runs) && @context.kv_cache_token_count == @cached.size
-
-      same = common_prefix(tokens)
-      same = close_gap(tokens, same) if @left_out.positive?
-      [same, tokens.size - 1].min
-    end
-
-    def common_prefix(tokens)
-      tokens.zip(@cached).index { |token, cached| token != cached } || tokens.size
-    end
-
-    # Where an old exchange was left out, what follows it moves up in the cache instead of being decoded again.
-    def close_gap(tokens, same)
-      gap = (1...(@cached.size - same)).find do |size|
-        tokens[same, @cached.size - same - size] == @cached.drop(same + size)
-      end
-      return same unless gap
-
-      @context.kv_cache_seq_rm(0, same, same + gap)
-      @context.kv_cache_seq_shift(0, same + gap, -1, -gap)
-      @cached.size - gap
-    rescue RuntimeError
-      # Quantized keys cannot be moved: the cache is filled anew.
-      @context.kv_cache_clear
-      0
-    end
-
     def end_turn(generation, answer)
-      @cached = generation.cached_tokens
-      @runs = @context.send(:runs)
+      @cache.remember(generation.cached_tokens)
       if answer.strip.empty?
         @messages.pop
       else

@@ -21,7 +21,7 @@ module LLaMACpp
   #   a.size #=> 256
   #   a.zip(b).sum { |x, y| x * y }.between?(-1.0, 1.0) #=> true
   def embed(context_or_model, input, normalize: true)
-    model = context_or_model.is_a?(Context) ? context_or_model.model : context_or_model
+    model = context_or_model.is_a?(Context) ? context_or_model.send(:native_model) : context_or_model
     raise ArgumentError, "expected a Context or a Model, got an instance of #{model.class}" unless model.is_a?(Model)
 
     texts = input.is_a?(Array) ? input : [input]

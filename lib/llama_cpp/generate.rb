@@ -64,12 +64,10 @@ module LLaMACpp
     private
 
     def checked_settings(context, prompt, settings)
-      unless context.is_a?(Context)
-        raise ArgumentError, "context must be a Context, got an instance of #{context.class}"
-      end
+      GenerateSettings.check_context(context)
       raise ArgumentError, "prompt must be a String, got an instance of #{prompt.class}" unless prompt.is_a?(String)
 
-      GenerateSettings.new(settings, context.model.n_vocab)
+      GenerateSettings.new(settings, context.send(:native_model).n_vocab)
     end
 
     def stream_lazily(context, prompt, settings)
@@ -78,7 +76,7 @@ module LLaMACpp
 
     def run(context, prompt, settings, lazy: false, &block)
       prompt = GenerateSettings.in_utf8('prompt', prompt)
-      tokens = context.model.tokenize(text: " #{prompt}", add_bos: true)
+      tokens = context.send(:native_model).tokenize(text: " #{prompt}", add_bos: true)
       settings = settings.for_run
       Generation.new(context, tokens, settings, lazy:).run(echo: settings[:echo] ? prompt.scrub('?') : '', &block)
     end

@@ -32,6 +32,15 @@ module LLaMACpp
       new(DEFAULTS.merge(options), n_vocab)
     end
 
+    # @param context [Object]
+    # @raise [ArgumentError] if it is no {Context}
+    def self.check_context(context)
+      return if context.is_a?(Context)
+
+      hint = ': make one with Model#context' if context.is_a?(Model)
+      raise ArgumentError, "context must be a Context, got an instance of #{context.class}#{hint}"
+    end
+
     # As a model takes a text: raw bytes as they are, other encodings converted.
     #
     # @param name [String] what it is, for the error
@@ -72,7 +81,8 @@ module LLaMACpp
     def parse(grammar)
       Grammar.from_gbnf(grammar)
     rescue ArgumentError => e
-      raise ArgumentError, "grammar: #{e.message}"
+      hint = ' (the text of a grammar is wanted here, not the name of a file)' unless grammar.include?('::=')
+      raise ArgumentError, "grammar: #{e.message}#{hint}"
     end
 
     def check_kind(name, value, kind)

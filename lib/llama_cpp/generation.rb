@@ -21,6 +21,8 @@ module LLaMACpp
     # @param lazy [Boolean] whether nobody may ever ask for the rest of the text: another run may take over then
     def initialize(context, tokens, settings, cached: 0, lazy: false)
       @context = context
+      # The user may free theirs meanwhile.
+      @model = context.send(:native_model)
       @tokens = tokens
       @settings = settings
       @past = cached
@@ -28,10 +30,10 @@ module LLaMACpp
       check_room
     end
 
-    # The tokens that the cache has, if it did not overflow.
+    # The tokens that the cache has, if it did not overflow; none before the run.
     # @return [Array<Integer>]
     def cached_tokens
-      @history.first(@past)
+      @history ? @history.first(@past) : []
     end
 
     # @param echo [String] text to begin with
@@ -62,15 +64,15 @@ module LLaMACpp
       return if @tokens.size.between?(1, room)
       raise ArgumentError, 'the prompt has no tokens' if @tokens.empty?
 
-      raise ArgumentError, "the prompt has #{@tokens.size} tokens, a context of #{@context.n_ctx} takes #{room}: " \
-                           'shorten it, or make the context with a larger n_ctx'
+      raise ArgumentError, "the prompt has #{@tokens.size} tokens, a context of #{@context.n_ctx} takes " \
+                           "#{[room, 0].max}: shorten it, or make the context with a larger n_ctx"
     end
 
     def each_piece
       @claim.hold(@settings[:n_threads]) do
         prepare
         feed(@tokens.drop(@past))
-        each_token { |id| yield @context.model.token_to_piece(id) }
+        each_token { |id| yield @model.token_to_piece(id) }
       end
     end
 
@@ -83,7 +85,7 @@ module LLaMACpp
     end
 
     def each_token
-      ends = [@context.model.token_eos, *@settings[:stop_tokens]]
+      ends = [@model.token_eos, *@settings[:stop_tokens]]
       remaining = @settings[:n_predict]
       until remaining.zero?
         check_cache

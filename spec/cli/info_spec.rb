@@ -73,7 +73,7 @@ RSpec.describe 'llama_cpp info' do
   end
 
   it 'takes no further arguments' do
-    line = "llama_cpp info: this takes no more.gguf (see llama_cpp info --help)\n"
+    line = "llama_cpp info: what is more.gguf? The model goes with -m (see llama_cpp info --help)\n"
     expect(with_tiny('info', 'more.gguf').to_a).to eq(['', line, 2])
   end
 end

@@ -66,10 +66,12 @@ RSpec.describe 'llama_cpp quantize' do
   it 'refuses a type that does not exist, and wrong arguments' do
     expect(with_tiny('quantize', @output, 'Q9').to_a)
       .to match(['', /\Allama_cpp quantize: there is no type Q9; there are F32, F16, .* --help\)\n\z/, 2])
-    line = "llama_cpp quantize: give the file to write and a type, like Q4_K_M (see llama_cpp quantize --help)\n"
+    line = 'llama_cpp quantize: give the file to write and a type, like Q4_K_M (the model to read goes with -m) ' \
+           "(see llama_cpp quantize --help)\n"
     [[], [@output], [@output, 'Q8_0', 'more']].each do |arguments|
       expect(with_tiny('quantize', *arguments).to_a).to eq(['', line, 2])
     end
+    expect(with_tiny('quantize', 'q8_0', @output).stderr).to include('first the file to write, then the type')
   end
 
   it 'says in one line that it cannot write' do

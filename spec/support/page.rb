@@ -26,7 +26,7 @@ class Page
   def blocks
     @text.to_enum(:scan, BLOCK).map do
       match = Regexp.last_match
-      Block.new(language: match[:language], code: with_the_tiny_model(match[:code]), reason: match[:reason])
+      Block.new(language: match[:language], code: with_files_of_here(match[:code]), reason: match[:reason])
     end
   end
 
@@ -45,7 +45,7 @@ class Page
   # @return [Array<String>]
   def recipes
     rows = @text[/^\| I want to… \|.*?\n\n/m].to_s.lines.drop(2)
-    rows.filter_map { |row| row[/(?<!\\)\| `(.+)` \|$/, 1]&.then { |code| with_the_tiny_model(code.gsub('\\|', '|')) } }
+    rows.filter_map { |row| row[/(?<!\\)\| `(.+)` \|$/, 1]&.then { |code| with_files_of_here(code.gsub('\\|', '|')) } }
   end
 
   # @return [Array<String>] the paths of this repository that it points to
@@ -55,7 +55,8 @@ class Page
 
   private
 
-  def with_the_tiny_model(code)
-    code.gsub(/(?<![\w-])model\.gguf/, 'models/tiny/tiny.gguf')
+  # The tiny model for the reader's, and a folder for what is written.
+  def with_files_of_here(code)
+    code.gsub(/(?<![\w-])model\.gguf/, 'models/tiny/tiny.gguf').gsub(/\b(?:small(?:er)?\.gguf|a\.session)\b/, 'tmp/\\0')
   end
 end

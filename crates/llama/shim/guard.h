@@ -20,6 +20,11 @@ __attribute__((noreturn, cold))
 #endif
 void llama_guard_fail(const char * file, int line, const char * condition);
 
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((format(printf, 1, 2)))
+#endif
+int llama_guard_print(const char * format, ...);
+
 struct ggml_cgraph;
 struct ggml_cplan;
 int llama_guard_graph_compute(struct ggml_cgraph * graph, struct ggml_cplan * plan);
@@ -33,6 +38,11 @@ int llama_guard_graph_compute(struct ggml_cgraph * graph, struct ggml_cplan * pl
     do {                                                  \
         if (!(x)) llama_guard_fail(__FILE__, __LINE__, #x); \
     } while (0)
+
+// The standard output belongs to the program. What ggml says there goes to the log.
+#ifndef __cplusplus
+#define printf(...) llama_guard_print(__VA_ARGS__)
+#endif
 
 // Each model and each context occupies a slot or two in a table of ggml's. Its 64 would be a limit of ours.
 #undef GGML_MAX_CONTEXTS

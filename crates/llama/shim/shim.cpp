@@ -99,6 +99,18 @@ size_t buffers_bytes(const std::vector<ggml_backend_buffer_t> & bufs) {
 
 }  // namespace
 
+extern "C" int llama_guard_print(const char * format, ...) {
+    va_list args;
+    va_start(args, format);
+    try {
+        llama_log_internal_v(GGML_LOG_LEVEL_INFO, format, args);
+    } catch (...) {
+        // Nobody who prints expects that; the next line of llama.cpp's own log stops what is to be stopped.
+    }
+    va_end(args);
+    return 0;
+}
+
 extern "C" {
 
 const char * shim_message(void) { return message.c_str(); }

@@ -145,6 +145,15 @@ pub fn quantize(
             Error::State(message) if message.contains("iostream error") => {
                 cannot_write(output, &"writing failed; is the disk full?")
             }
+            Error::State(message) if message.contains("requantizing from type") => {
+                Error::State(format!("{message}: begin with a file in F32 or F16, or set allow_requantize"))
+            }
+            Error::State(message) if message.contains("importance matrix") => Error::State(format!(
+                "cannot quantize {}: {} needs an importance matrix, which cannot be given here; Q2_K is the smallest type \
+                 without",
+                input.display(),
+                file_type.1
+            )),
             other => other,
         });
     }

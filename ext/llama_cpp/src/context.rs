@@ -85,7 +85,7 @@ impl Context {
             .native();
         let native_model = rb_model
             .loaded()
-            .ok_or_else(|| errors::argument(ruby, "the model is empty: load a file before making a context"))?;
+            .ok_or_else(|| errors::argument(ruby, "the model is empty: it was freed, or no file was loaded yet"))?;
         let mut guard =
             rb_self.native.try_borrow_mut().map_err(|_| errors::runtime(ruby, "the context is being made"))?;
         if guard.is_some() {
@@ -117,6 +117,11 @@ impl Context {
 
     fn model(ruby: &Ruby, rb_self: Obj<Self>) -> Result<Value, Error> {
         rb_self.model.get().map(|model| ruby.get_inner(model)).ok_or_else(|| uninitialized(ruby))
+    }
+
+    /// The model for as long as the context lives, whatever its user does with `model`.
+    fn own_model(ruby: &Ruby, rb_self: Obj<Self>) -> Result<Obj<Model>, Error> {
+        Self::run(ruby, rb_self, |native| Ok(native.model().clone())).map(|native| Model::sharing(ruby, native))
     }
 
     fn n_ctx(ruby: &Ruby, rb_self: Obj<Self>) -> Result<u32, Error> {
@@ -345,7 +350,7 @@ fn in_use(ruby: &Ruby) -> Error {
 }
 
 fn uninitialized(ruby: &Ruby) -> Error {
-    errors::runtime(ruby, "the context was freed, or allocated and not initialized: make one with new")
+    errors::runtime(ruby, "the context is no more: it was freed (or never initialized); make another one of its model")
 }
 
 /// Floats as the machine has them: `unpack("e*")` on a little-endian one.
@@ -360,6 +365,7 @@ pub fn init(ruby: &Ruby, module: RModule) -> Result<(), Error> {
     class.define_alloc_func::<Context>();
     class.define_private_method("native_init", method!(Context::initialize, 2))?;
     class.define_private_method("initialize_copy", method!(Context::initialize_copy, 1))?;
+    class.define_private_method("native_model", method!(Context::own_model, 0))?;
     class.define_private_method("native_eval_tokens", method!(Context::eval, 3))?;
     class.define_private_method("native_eval_embeddings", method!(Context::eval_embd, 3))?;
     class.define_private_method("native_decode_tokens", method!(Context::decode_tokens, 2))?;

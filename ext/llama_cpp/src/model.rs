@@ -55,11 +55,17 @@ impl Model {
         self.loaded.borrow().as_ref().map(|loaded| loaded.native.clone())
     }
 
+    /// Another object for a native model, which lives on when the user frees theirs.
+    pub fn sharing(ruby: &Ruby, native: Arc<Native>) -> Obj<Self> {
+        let loaded = Loaded { native, params: ruby.qnil().as_value().into(), _reported: Arc::default() };
+        ruby.obj_wrap(Self { loaded: RefCell::new(Some(loaded)), loading: Cell::default() })
+    }
+
     /// The native model.
     pub fn native(ruby: &Ruby, rb_self: &Self) -> Result<Arc<Native>, Error> {
         rb_self
             .loaded()
-            .ok_or_else(|| errors::runtime(ruby, "the model is empty: load a file, or it was freed already"))
+            .ok_or_else(|| errors::runtime(ruby, "the model is empty: it was freed, or no file was loaded yet"))
     }
 
     fn load(ruby: &Ruby, rb_self: Obj<Self>, path: Value, params: Value, progress: Option<Proc>) -> Result<(), Error> {

@@ -29,7 +29,7 @@ module LLaMACpp
       end
 
       def call
-        raise UsageError, "this takes no #{@arguments.first}" unless @arguments.empty?
+        raise UsageError, "what is #{@arguments.first}? The model goes with -m" unless @arguments.empty?
 
         @summary = ModelSummary.new(model_path)
         @settings[:json] ? print_json : print_text

@@ -32,9 +32,11 @@ module LLaMACpp
       end
 
       def call
-        raise UsageError, 'give the file to write and a type, like Q4_K_M' unless @arguments.size == 2
-
         input = model_path
+        unless @arguments.size == 2
+          raise UsageError, 'give the file to write and a type, like Q4_K_M (the model to read goes with -m)'
+        end
+
         output, type = @arguments
         params = quantize_params(type)
         spare(output) unless @settings[:force] || File.identical?(input, output)
@@ -55,6 +57,7 @@ module LLaMACpp
       end
 
       def file_type(name)
+        raise UsageError, 'first the file to write, then the type' if TYPES.include?(@arguments.first.upcase)
         return FileTypes.all.fetch(name.upcase) if TYPES.include?(name.upcase)
 
         raise UsageError, "there is no type #{name}; there are #{TYPES.join(', ')}"

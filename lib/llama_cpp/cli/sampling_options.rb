@@ -55,8 +55,14 @@ module LLaMACpp
       def sampling
         keywords = @settings.slice(*KEYWORDS.keys)
         keywords[:stop] = stops unless stops.empty?
-        keywords[:grammar] = CLI.utf8(File.read(@settings[:grammar])) if @settings[:grammar]
+        keywords[:grammar] = grammar(@settings[:grammar]) if @settings[:grammar]
         keywords
+      end
+
+      def grammar(path)
+        CLI.utf8(File.read(path))
+      rescue SystemCallError => e
+        raise UsageError, "--grammar wants a file: cannot read #{path}: #{e.class.new.message}"
       end
     end
   end

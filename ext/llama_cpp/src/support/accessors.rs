@@ -39,10 +39,12 @@ pub fn uint(ruby: &Ruby, name: &str, value: Value) -> Result<u32, Error> {
     u32::try_convert(value).map_err(|e| named(ruby, name, value, e, &format!("0 to {}", u32::MAX)))
 }
 
-/// Ruby's own error for a number out of range does not say which one.
+/// Ruby's own errors do not say which one.
 fn named(ruby: &Ruby, name: &str, value: Value, error: Error, range: &str) -> Error {
     if error.is_kind_of(ruby.exception_range_error()) {
         Error::new(ruby.exception_range_error(), format!("{name} is {}, it must be {range}", args::shorten(value)))
+    } else if error.is_kind_of(ruby.exception_type_error()) {
+        Error::new(ruby.exception_type_error(), format!("{name} must be an Integer, got {}", args::describe(value)))
     } else {
         error
     }

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// How a value looks in an error message: short, and whatever its own `inspect` does.
-fn describe(value: Value) -> String {
+pub fn describe(value: Value) -> String {
     // SAFETY: the name is copied before anything else happens.
     let class = unsafe { value.classname() }.into_owned();
     if value.is_nil() {
@@ -25,18 +25,14 @@ fn describe(value: Value) -> String {
     format!("an instance of {class}")
 }
 
-fn wrong_kind(ruby: &Ruby, name: &str, kind: &str, value: Value) -> Error {
-    errors::argument(ruby, format!("{name} must be {kind}, got {}", describe(value)))
-}
-
 /// `ArgumentError` for a `value` that is not what `name` must be.
 pub fn not_a(ruby: &Ruby, name: &str, kind: &str, value: Value) -> Error {
-    wrong_kind(ruby, name, kind, value)
+    errors::argument(ruby, format!("{name} must be {kind}, got {}", describe(value)))
 }
 
 /// An Integer within `min..=max`.
 pub fn int(ruby: &Ruby, name: &str, value: Value, min: i64, max: i64) -> Result<i64, Error> {
-    let integer = Integer::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "an Integer", value))?;
+    let integer = Integer::from_value(value).ok_or_else(|| not_a(ruby, name, "an Integer", value))?;
     match integer.to_i64() {
         Ok(n) if (min..=max).contains(&n) => Ok(n),
         _ => Err(errors::argument(ruby, format!("{name} is {}, it must be between {min} and {max}", shorten(value)))),
@@ -82,7 +78,7 @@ pub fn double(ruby: &Ruby, name: &str, value: Value) -> Result<f64, Error> {
     if Integer::from_value(value).is_some() {
         return f64::try_convert(value);
     }
-    Err(wrong_kind(ruby, name, "a Float", value))
+    Err(not_a(ruby, name, "a Float", value))
 }
 
 /// Anything, for its truth.
@@ -92,7 +88,7 @@ pub fn truth(value: Value) -> bool {
 
 /// A String's bytes, copied.
 pub fn bytes(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<u8>, Error> {
-    let string = RString::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "a String", value))?;
+    let string = RString::from_value(value).ok_or_else(|| not_a(ruby, name, "a String", value))?;
     // SAFETY: the bytes are copied at once.
     Ok(unsafe { string.as_slice() }.to_vec())
 }
@@ -100,7 +96,7 @@ pub fn bytes(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<u8>, Error> {
 /// A String in UTF-8: one in another encoding is transcoded; raw bytes are taken as they are.
 pub fn text(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<u8>, Error> {
     use magnus::encoding::{EncodingCapable, RbEncoding};
-    let string = RString::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "a String", value))?;
+    let string = RString::from_value(value).ok_or_else(|| not_a(ruby, name, "a String", value))?;
     let encoding = RbEncoding::from(string.enc_get());
     if [ruby.utf8_encoding(), ruby.usascii_encoding(), ruby.ascii8bit_encoding()]
         .iter()
@@ -140,7 +136,7 @@ pub fn path(ruby: &Ruby, name: &str, value: Value) -> Result<PathBuf, Error> {
 
 /// An Array of Integers of 32 bits.
 pub fn tokens(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<i32>, Error> {
-    let array = RArray::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "an Array of Integers", value))?;
+    let array = RArray::from_value(value).ok_or_else(|| not_a(ruby, name, "an Array of Integers", value))?;
     let mut tokens = Vec::with_capacity(array.len());
     for i in 0..array.len() {
         let value: Value = array.entry(i as isize)?;
@@ -154,7 +150,7 @@ pub fn tokens(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<i32>, Error> 
 
 /// An Array of Floats.
 pub fn floats(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<f32>, Error> {
-    let array = RArray::from_value(value).ok_or_else(|| wrong_kind(ruby, name, "an Array of Floats", value))?;
+    let array = RArray::from_value(value).ok_or_else(|| not_a(ruby, name, "an Array of Floats", value))?;
     let mut floats = Vec::with_capacity(array.len());
     for i in 0..array.len() {
         let value: Value = array.entry(i as isize)?;
