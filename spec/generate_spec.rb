@@ -402,6 +402,42 @@ RSpec.describe LLaMACpp, '.generate' do
     end
   end
 
+  describe 'a context' do
+    let(:mine) { new_context(tiny, n_ctx: 512, n_batch: 512) }
+
+    it 'is free again after another thread came between' do
+      batch = LLaMACpp::Batch.get_one(tokens: [5] * 400, n_tokens: 400, pos_zero: 0, seq_id: 1)
+      before = mine.n_threads
+      other = nil
+      begin
+        generate(with: mine, n_threads: before + 1) do
+          other ||= Thread.new { mine.decode(batch) }
+          sleep 0.01
+        end
+      rescue RuntimeError => e
+        expect(e.message).to match(/in use|cache was changed/)
+      end
+      other.join
+      expect([mine.n_threads, generate(with: mine)]).to eq([before, generate(with: context)])
+    end
+
+    it 'is free again when nobody is left to ask for the rest' do
+      first = -> { mine.enum_for(:generate, Models::FRANCE, temperature: 0).next }
+      # Deep in the stack, so that nothing of it stays where the collector looks.
+      expect(Array.new(3) { Thread.new { first.call }.value }.uniq).to eq([' P'])
+      expect(generate(with: mine)).to eq(generate(with: context))
+    end
+
+    it 'has its own number of threads when a stream was overtaken' do
+      before = mine.n_threads
+      stream = mine.generate(Models::FRANCE, n_threads: before + 1, stream: true)
+      stream.next
+      generate(with: mine, n_predict: 2)
+      expect { stream.next }.to raise_error(RuntimeError, /this stream is over/)
+      expect(mine.n_threads).to eq(before)
+    end
+  end
+
   describe 'a model that is freed' do
     let(:model) { load_model }
     let(:orphan) { new_context(model) }

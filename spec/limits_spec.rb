@@ -41,6 +41,27 @@ RSpec.describe 'Limits' do
         Paris.
       TEXT
     end
+
+    it 'is a NoMemoryError for what the caller passes in, too' do
+      script = <<~RUBY
+        model = load_model
+        tokens = [5] * 40_000_000
+        floats = [0.5] * 40_000_000
+        text = 'a' * 150_000_000
+        used = File.read('/proc/self/status')[/VmSize:\\s*(\\d+)/, 1].to_i * 1024
+        Process.setrlimit(Process::RLIMIT_AS, used + 100_000_000)
+        [-> { model.detokenize(tokens) }, -> { model.tokenize(text:) }, -> { Chat.new(new_context(model)).say(text) },
+         -> { Batch.get_one(tokens:, n_tokens: 1, pos_zero: 0, seq_id: 0) },
+         -> { ModelParams.new.tensor_split = floats }].each do |call|
+          call.call
+          puts 'done'
+        rescue NoMemoryError => e
+          puts 'no memory'
+        end
+        puts model.detokenize([5]).size
+      RUBY
+      expect(script).to print_in_a_child("no memory\nno memory\nno memory\nno memory\nno memory\n1").within(60)
+    end
   end
 
   describe 'of a batch' do

@@ -114,6 +114,45 @@ RSpec.describe LLaMACpp do
       RUBY
     end
 
+    it 'tells the outer block and the inner one of two, and either can cancel' do
+      names = Array.new(2) { [] }
+      quantize(ftype: 7) do |name, _|
+        quantize(Models::TINY, in_folder('b.gguf'), ftype: 7) { |inner, _| names[1] << inner } if names[0].empty?
+        names[0] << name
+      end
+      expect(names[0].size).to eq(names[1].size)
+      expect(names.map(&:uniq).uniq.size).to eq(1)
+      expect do
+        quantize(ftype: 7) do
+          quantize(Models::TINY, in_folder('b.gguf'), ftype: 7)
+          false
+        end
+      end.to raise_error(RuntimeError, /cancelled/)
+    end
+
+    it 'may be left standing in a fiber' do
+      script = <<~RUBY
+        params = ModelQuantizeParams.new(ftype: 7, n_thread: 1)
+        n = 0
+        progress = lambda do
+          path = File.join(#{@folder.inspect}, "\#{n += 1}.gguf")
+          Enumerator.new do |names|
+            LLaMACpp.model_quantize(input_path: '#{Models::TINY}', output_path: path, params:) { |name, _| names << name }
+          end
+        end
+        first = progress.call
+        first.next
+        8.times { progress.call.next }
+        3.times { GC.start }
+        deep = ->(n) { n.zero? ? Fiber.yield : [1].each { deep.call(n - 1) } }
+        fibers = Array.new(40) { Fiber.new { Array.new(3000, &:to_s); deep.call(100) }.tap(&:resume) }
+        rest = 0
+        loop { first.next && rest += 1 }
+        p rest, fibers.size
+      RUBY
+      expect(script).to print_in_a_child("20\n40")
+    end
+
     it 'replaces a file that is there' do
       File.write(in_folder('out.gguf'), 'old')
       quantize(ftype: 7)

@@ -92,6 +92,17 @@ RSpec.describe LLaMACpp::Context, 'sessions' do
       .to raise_error(RuntimeError, /\Acannot write .*: it is a directory/)
   end
 
+  it 'stays for its owner, and where a link leads to' do
+    File.write(path, '')
+    File.chmod(0o600, path)
+    link = File.join(@folder, 'link')
+    File.symlink('there', link)
+    save
+    context.save_session_file(session_path: link, session_tokens: [])
+    expect(File.stat(path).mode & 0o777).to eq(0o600)
+    expect([File.symlink?(link), File.file?(File.join(@folder, 'there'))]).to eq([true, true])
+  end
+
   it 'of another size or model is refused' do
     save
     expect { load_into(new_context(n_ctx: 128)) }.to raise_error(RuntimeError, /\A.*#{Regexp.escape(path)}/)

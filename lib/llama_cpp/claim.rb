@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'weakref'
+
 module LLaMACpp
   # The claim of a {Generation} to its context: two runs at once would feed each other's tokens.
   #
@@ -14,6 +16,7 @@ module LLaMACpp
       @context = context
       @lazy = lazy
       @waiting = false
+      @over = false
     end
 
     # Holds the context while the block runs.
@@ -23,16 +26,10 @@ module LLaMACpp
     # @raise [RuntimeError] when another run holds it
     def hold(n_threads)
       take
-      threads = @context.n_threads, @context.n_threads_batch
-      @context.send(:native_set_n_threads, n_threads, n_threads) if n_threads
+      use_threads(n_threads) if n_threads
       yield
     ensure
-      LOCK.synchronize do
-        next unless held?
-
-        @context.send(:native_set_n_threads, *threads) if threads && n_threads
-        @context.send(:claim=, nil)
-      end
+      LOCK.synchronize { give_back if held? }
     end
 
     # Gives text to whoever asked for it, which may take a long time, or for ever.
@@ -42,17 +39,28 @@ module LLaMACpp
       @waiting = @lazy
       yield
       @waiting = false
-      return if held? || !@lazy
-
-      raise 'another generate has begun on this context, so this stream is over'
+      raise 'another generate has begun on this context, so this stream is over' if @over
     end
 
-    # @return [Boolean] whether another run may take over
-    def waiting?
-      @waiting
+    protected
+
+    # Whether another run may take over: nobody waits for the end of this one, or nobody is left who could.
+    def yielding?
+      @waiting || abandoned?
+    end
+
+    # Another run takes the context.
+    def overtake
+      @over = true
+      give_back
     end
 
     private
+
+    def give_back
+      @context.send(:claim=, nil)
+      restore_threads if @threads
+    end
 
     def held?
       @context.send(:claim).equal?(self)
@@ -61,13 +69,37 @@ module LLaMACpp
     def take
       LOCK.synchronize do
         other = @context.send(:claim)
-        if other && !other.waiting?
+        if other && !other.yielding?
           raise 'another generate is running on this context: give each thread a context of its own or let them take ' \
                 'turns, and use another context within the block of a generate'
         end
 
+        other&.overtake
+        @fiber = WeakRef.new(Fiber.current)
         @context.send(:claim=, self)
       end
+    end
+
+    # A run in a fiber that everybody has forgotten (the enumerator of a block, half read) does not come to its end.
+    def abandoned?
+      GC.start
+      !@fiber.weakref_alive?
+    end
+
+    def use_threads(n_threads)
+      threads = @context.n_threads, @context.n_threads_batch
+      @context.send(:native_set_n_threads, n_threads, n_threads)
+      @threads = threads
+    end
+
+    # Another thread may decode on the context, against all advice: its call ends soon.
+    def restore_threads
+      @context.send(:native_set_n_threads, *@threads)
+    rescue RuntimeError => e
+      return unless e.message.include?('in use')
+
+      sleep(0.001)
+      retry
     end
   end
   private_constant :Claim

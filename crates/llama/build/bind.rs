@@ -9,7 +9,7 @@ pub fn run(flags: &Flags, source: &Path, shim: &Path) -> Result<(), Box<dyn Erro
     let mut builder = bindgen::Builder::default()
         .header(shim.join("shim.h").display().to_string())
         .clang_arg(format!("-I{}", source.display()))
-        .allowlist_function("shim_.*")
+        .allowlist_function("shim_.*|llama_guard_(before|after)_fork")
         .allowlist_type("shim_.*")
         .allowlist_function(
             "llama_(model|context|model_quantize)_default_params|llama_backend_(init|free)|llama_(time_us|max_devices)|\

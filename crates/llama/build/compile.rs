@@ -29,7 +29,7 @@ pub fn run(flags: &Flags, source: &Path, shim: &Path) -> Result<(), Box<dyn Erro
 /// Compiles ggml and the back ends that are asked for.
 fn ggml(flags: &Flags, source: &Path, shim: &Path, libs: &Libraries) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut ggml = c(flags, source, shim, libs);
-    ggml.files(["ggml.c", "ggml-quants.c", "ggml-alloc.c"].map(|file| source.join(file)));
+    ggml.files(["ggml-quants.c", "ggml-alloc.c"].map(|file| source.join(file))).file(shim.join("ggml_unit.c"));
     if flags.sources.contains(&Source::Metal) {
         ggml.file(source.join("ggml-metal.m"));
     }

@@ -1,5 +1,6 @@
 #include "guard.h"
 #include "guard.hpp"
+#include "shim.h"
 
 #include <cstring>
 #include <new>
@@ -84,6 +85,24 @@ FirstRow::FirstRow(int64_t row) { first_row = row; }
 FirstRow::~FirstRow() { first_row = 0; }
 
 }  // namespace guard
+
+extern "C" struct shim_guard_state shim_guard_leave(void) {
+    const shim_guard_state state = {depth, workers, cancelled, cancel_flag, first_row};
+    depth = 0;
+    workers = false;
+    cancelled = false;
+    cancel_flag = nullptr;
+    first_row = 0;
+    return state;
+}
+
+extern "C" void shim_guard_return(struct shim_guard_state state) {
+    depth = state.depth;
+    workers = state.workers;
+    cancelled = state.cancelled;
+    cancel_flag = static_cast<const std::atomic<bool> *>(state.cancel_flag);
+    first_row = state.first_row;
+}
 
 extern "C" void llama_guard_fail(const char * file, int line, const char * condition) {
     if (depth > 0 && !workers) {

@@ -20,6 +20,22 @@ enum shim_status {
 // What the last call on this thread threw.
 const char * shim_message(void);
 
+// What is kept for the call that is under way on this thread. It is put away while the program is called back.
+struct shim_guard_state {
+    int          depth;
+    bool         workers;
+    bool         cancelled;
+    const void * cancel_flag;
+    int64_t      first_row;
+};
+
+struct shim_guard_state shim_guard_leave(void);
+void                    shim_guard_return(struct shim_guard_state state);
+
+// For fork(): see ggml_unit.c.
+void llama_guard_before_fork(void);
+void llama_guard_after_fork(void);
+
 // ---- model
 
 struct shim_hparams {

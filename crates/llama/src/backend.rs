@@ -1,7 +1,7 @@
 //! The parts of llama.cpp that belong to the process, not to a model.
 
 use crate::error::{Error, Result};
-use crate::{log, sys};
+use crate::{fork, log, sys};
 use std::ffi::{c_void, CStr};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +18,7 @@ pub const FLAGS: &str = env!("LLAMA_CPP_FLAGS");
 pub fn init(numa: bool) {
     static STATE: Mutex<(bool, bool)> = Mutex::new((false, false));
     log::install();
+    fork::prepare();
     let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     // llama.cpp reads the nodes again with each call, and expects not to find any yet.
     if !state.0 || (numa && !state.1) {

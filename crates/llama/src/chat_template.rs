@@ -6,12 +6,14 @@
 mod bounds;
 mod json;
 mod namespace;
+mod strings;
 
 use crate::error::{Error, Result};
 use minijinja::machinery::{self, CompiledTemplate, TemplateConfig};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value};
 use minijinja::{context, AutoEscape, Environment, ErrorKind};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::Arc;
@@ -94,8 +96,15 @@ fn in_time(cancel: &AtomicBool, work: impl FnOnce() -> Result<String> + Send + '
     thread::Builder::new()
         .name("chat template".into())
         .stack_size(STACK)
-        // Nobody receives when the time is over.
-        .spawn(move || drop(sender.send(work())))
+        .spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a fault of minijinja's");
+                Err(Error::argument(format!("the chat template fails: {text}")))
+            });
+            // Nobody receives when the time is over.
+            drop(sender.send(result));
+        })
         .map_err(|e| Error::NoMemory(format!("no thread for a chat template: {e}")))?;
     loop {
         match receiver.recv_timeout(WATCH_INTERVAL) {
@@ -114,8 +123,7 @@ fn evaluate(source: &str, root: Value) -> std::result::Result<String, minijinja:
     let mut environment = Environment::new();
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(MAX_DEPTH);
-    // Templates are written for Python's Jinja, and call the methods of its strings and lists.
-    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    strings::apply(&mut environment);
     environment.add_function("raise_exception", |message: String| -> std::result::Result<Value, minijinja::Error> {
         Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
     });
@@ -239,6 +247,15 @@ mod tests {
             "{{ range(99999999999) | list }}".into(),
             "{{ [1] | batch(99999999999, 1) | list }}".into(),
             "{{ 10 ** 99999999999 }}".into(),
+            "{{ '{:>99999999999999}'.format(1) }}".into(),
+            "{{ '{0:>2147483648}{0:>2147483648}'.format(1) }}".into(),
+            "{{ '{:.70000e}'.format(1.5) }}{{ '%.65536e' | format(1.5) }}".into(),
+            "{{ '%.65536e' | format(1.5) }}".into(),
+            "{% set s = 'a' * 10000000 %}{{ s.strip('b' * 10000000 ~ 'a') }}".into(),
+            "{% set s = 'a' * 10000000 %}{{ s | trim('b' * 10000000 ~ 'a') }}".into(),
+            // Two of minijinja's own faults.
+            "{% for i in range(3) %}{{ loop.cycle() }}{% endfor %}".into(),
+            "{% with a=1 %}{% for i in [1] %}{% with b=2 %}{% break %}{% endwith %}{% endfor %}{{ a }}{% endwith %}".into(),
             "{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}".into(),
             format!("{{{{ {} }}}}", "(".repeat(100_000)),
             format!("{{{{ {} }}}}", "[".repeat(100_000)),
@@ -276,6 +293,7 @@ mod tests {
             ("{% set ns = namespace(a=1) %}{% set ns.b %}x{{ ns.a }}{% endset %}{{ ns.b }}{{ ns.c is defined }}", "x1false"),
             ("{% set a, b = (1, [2]) %}{{ a }}{{ b[0] }}{{ (messages[0] | items | list)[1][1] }}", "12Hello"),
             ("{{ messages | selectattr('role', 'equalto', 'user') | map(attribute='content') | join(',') }}", "Hello"),
+            ("{{ '{:>4}|{}'.format(12, 2024) }}{{ '%5.1f' | format(2.25) }}{{ '--a-'.strip('-') }}{{ ' b ' | trim }}", "  12|2024  2.2ab"),
             ("{% set x = [3, 1] %}{{ x | sort }}{{ x[::-1] }}{{ 1 in x }}{{ 'a' ~ x }}", "[1, 3][1, 3]truea[3, 1]"),
         ] {
             assert_eq!(rendered(template).unwrap().replace("True", "true").replace("False", "false"), text, "{template}");

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::context_params::{ContextParams, Threads};
-use crate::error::{check, Error, Result};
+use crate::error::{check, copied, Error, Result};
 use crate::model::Model;
 use crate::{backend, log, sys};
 use std::collections::hash_map::RandomState;
@@ -173,7 +173,7 @@ impl Context {
             Some(flagged) => Rows::Some(flagged),
         };
         let ctx = self.ptr.as_ptr();
-        let _weights = self.model.read_weights();
+        let _weights = self.model.read_weights(cancel)?;
         let (status, errors) = log::capture(|| {
             batch.with_native(logits_all, |native| {
                 // SAFETY: the batch was checked against the model and the context; the flag outlives the call.
@@ -272,7 +272,7 @@ impl Context {
     ///
     /// As [`Context::decode`]; what was decoded before the error is taken back.
     pub fn decode_tokens(&mut self, tokens: &[i32], pos: i32, cancel: &AtomicBool) -> Result<()> {
-        let mut batch = Batch::single(tokens.to_vec(), pos, 0);
+        let mut batch = Batch::single(copied(tokens)?, pos, 0);
         if tokens.len() == 1 {
             return self.decode(&mut batch, cancel);
         }
@@ -284,7 +284,8 @@ impl Context {
         while !rest.is_empty() {
             let longest = self.free_runs(i32::MAX).into_iter().max().unwrap_or(0);
             let (part, later) = rest.split_at(longest.min(rest.len()));
-            if let Err(e) = self.decode(&mut Batch::single(part.to_vec(), next, 0), cancel) {
+            let mut batch = Batch::single(copied(part)?, next, 0);
+            if let Err(e) = self.decode(&mut batch, cancel) {
                 self.kv_seq_rm(0, pos, next);
                 return Err(e);
             }

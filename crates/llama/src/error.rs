@@ -47,6 +47,36 @@ impl Error {
     }
 }
 
+/// A `Vec` with room for `n` more. What a caller passes in may be larger than the memory, and a `Vec` that finds none
+/// when it grows by itself ends the process.
+///
+/// # Errors
+///
+/// [`Error::NoMemory`].
+///
+/// # Examples
+///
+/// ```
+/// use llama::error::{room, Error};
+/// assert!(room::<i32>(3)?.capacity() >= 3);
+/// assert_eq!(room::<i32>(usize::MAX), Err(Error::NoMemory(format!("no memory for {} values", usize::MAX))));
+/// # Ok::<(), Error>(())
+/// ```
+pub fn room<T>(n: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    match values.try_reserve_exact(n) {
+        Ok(()) => Ok(values),
+        Err(_) => Err(Error::NoMemory(format!("no memory for {n} values"))),
+    }
+}
+
+/// A copy of `values`, as [`room`] makes it.
+pub(crate) fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>> {
+    let mut copy = room(values.len())?;
+    copy.extend_from_slice(values);
+    Ok(copy)
+}
+
 /// `Ok` for the shim's zero, else the error.
 pub(crate) fn check(status: i32, what: &str) -> Result<()> {
     if status == crate::sys::SHIM_OK {

@@ -10,11 +10,13 @@
 
 pub mod backend;
 pub mod batch;
+mod callback;
 pub mod chat_template;
 pub mod constants;
 pub mod context;
 pub mod context_params;
 pub mod error;
+mod fork;
 pub mod gguf;
 pub mod grammar;
 pub mod log;

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::{c_char, CStr};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// How serious a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,14 +82,45 @@ pub(crate) fn capture<T>(f: impl FnOnce() -> T) -> (T, Vec<String>) {
     (result, captured.unwrap_or_default())
 }
 
+/// What is kept for the call that is under way on this thread.
+pub(crate) struct Current {
+    captured: Option<Vec<String>>,
+    observer: Option<Observer>,
+}
+
+/// Puts it away.
+pub(crate) fn leave() -> Current {
+    Current { captured: CAPTURED.take(), observer: OBSERVER.take() }
+}
+
+/// Puts it back.
+pub(crate) fn enter(current: Current) {
+    CAPTURED.set(current.captured);
+    OBSERVER.set(current.observer);
+}
+
+thread_local! {
+    static HELD: RefCell<Option<MutexGuard<'static, VecDeque<Line>>>> = const { RefCell::new(None) };
+}
+
+/// Keeps all threads from writing lines, until [`release`] on this thread.
+pub(crate) fn hold() {
+    HELD.set(Some(QUEUE.lock().unwrap_or_else(PoisonError::into_inner)));
+}
+
+/// Ends [`hold`].
+pub(crate) fn release() {
+    HELD.set(None);
+}
+
 /// Runs `f`; `observer` sees each piece of text that llama.cpp logs on this thread meanwhile, and ends the call of the
 /// shim by returning false.
 pub(crate) fn observe<T>(observer: &mut dyn FnMut(&str) -> bool, f: impl FnOnce() -> T) -> T {
     // SAFETY: only the lifetime is dropped from the type; the pointer is taken back before this function returns.
     let pointer = unsafe { std::mem::transmute::<&mut dyn FnMut(&str) -> bool, Observer>(observer) };
-    OBSERVER.set(Some(pointer));
+    let outer = OBSERVER.replace(Some(pointer));
     let result = f();
-    OBSERVER.set(None);
+    OBSERVER.set(outer);
     result
 }
 

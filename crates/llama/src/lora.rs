@@ -10,17 +10,26 @@ use std::ffi::CString;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr;
+use std::sync::atomic::AtomicBool;
 
 impl Model {
     /// Adds the adapter `path`, `scale` times, to the weights; those of `base`, if it is given, take the place of the
-    /// model's own (which may be quantized) in the sum. Waits until no context computes. A model whose file is mapped
+    /// model's own (which may be quantized) in the sum. Waits until no context computes, or `cancel` is set. A model whose file is mapped
     /// gets a private copy of the pages that change.
     ///
     /// # Errors
     ///
     /// [`Error::Argument`] for a `scale` that is not finite or an `n_threads` outside of 1 to [`Threads::max`];
-    /// [`Error::State`] when a file cannot be read or the adapter does not fit the model. The model is as it was then.
-    pub fn apply_lora(&self, path: &Path, scale: f32, base: Option<&Path>, n_threads: u32) -> Result<()> {
+    /// [`Error::State`] when a file cannot be read or the adapter does not fit the model; [`Error::Cancelled`]. The model
+    /// is as it was then.
+    pub fn apply_lora(
+        &self,
+        path: &Path,
+        scale: f32,
+        base: Option<&Path>,
+        n_threads: u32,
+        cancel: &AtomicBool,
+    ) -> Result<()> {
         if !scale.is_finite() {
             return Err(Error::argument(format!("scale is {scale}, it must be a finite number")));
         }
@@ -47,7 +56,7 @@ impl Model {
         let c_base = base.map(path_to_c).transpose()?;
         let c_base = c_base.as_deref().map_or(ptr::null(), std::ffi::CStr::as_ptr);
         let n_threads = i32::try_from(n_threads).unwrap_or(1);
-        self.write_weights(|file, weights| {
+        self.write_weights(cancel, |file, weights| {
             if !weights.writable {
                 // SAFETY: the model is loaded, nobody reads its weights, and the file is the one that is mapped.
                 check(unsafe { sys::shim_model_make_writable(self.as_ptr(), file.as_raw_fd()) }, &what)?;

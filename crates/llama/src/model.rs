@@ -1,13 +1,15 @@
 //! A model: weights and vocabulary of a GGUF file.
 
-use crate::error::{check, Error, Result};
+use crate::error::{check, copied, room, Error, Result};
 use crate::gguf::{self, Gguf, OverrideValue};
-use crate::{backend, log, sys};
+use crate::{backend, callback, log, sys};
 use std::ffi::{c_char, c_void, CStr, CString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{OnceLock, RwLock, RwLockReadGuard, TryLockError};
+use std::time::Duration;
 
 /// How a model is loaded. [`ModelParams::default`] is llama.cpp's.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,6 +136,8 @@ pub struct Model {
     pieces: OnceLock<Pieces>,
     /// Contexts read the weights while they compute; a LoRA adapter writes them.
     weights: RwLock<Weights>,
+    /// The process that took the weights' lock last.
+    used_by: AtomicU32,
 }
 
 // SAFETY: after loading, llama.cpp only reads a model, but for the LoRA adapter, which `weights` keeps apart from the
@@ -148,6 +152,9 @@ struct Pieces {
     /// Where each piece ends.
     ends: Vec<usize>,
 }
+
+/// How long it may go unnoticed that a model's weights are free, or that nobody waits for them any more.
+const WAIT_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Model {
     /// Loads the GGUF file `path`. `progress` gets the fraction that is loaded, from 0.0 to 1.0, and stops the load by
@@ -242,6 +249,7 @@ impl Model {
             params: params.clone(),
             pieces: OnceLock::new(),
             weights: RwLock::new(Weights::default()),
+            used_by: AtomicU32::new(std::process::id()),
         })
     }
 
@@ -254,14 +262,43 @@ impl Model {
     }
 
     /// Held while a context computes.
-    pub(crate) fn read_weights(&self) -> RwLockReadGuard<'_, Weights> {
-        self.weights.read().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn read_weights(&self, cancel: &AtomicBool) -> Result<RwLockReadGuard<'_, Weights>> {
+        self.wait_for_weights(cancel, || self.weights.try_read())
     }
 
     /// Runs `f` while no context computes.
-    pub(crate) fn write_weights<T>(&self, f: impl FnOnce(&File, &mut Weights) -> T) -> T {
-        let mut weights = self.weights.write().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn write_weights<T>(
+        &self,
+        cancel: &AtomicBool,
+        f: impl FnOnce(&File, &mut Weights) -> Result<T>,
+    ) -> Result<T> {
+        let mut weights = self.wait_for_weights(cancel, || self.weights.try_write())?;
         f(&self.file, &mut weights)
+    }
+
+    /// Waits for a lock in a way that can be cancelled, and that ends where nobody will ever let go of it.
+    fn wait_for_weights<G>(
+        &self,
+        cancel: &AtomicBool,
+        try_lock: impl Fn() -> std::result::Result<G, TryLockError<G>>,
+    ) -> Result<G> {
+        loop {
+            match try_lock() {
+                Ok(guard) => {
+                    self.used_by.store(std::process::id(), Ordering::Relaxed);
+                    return Ok(guard);
+                }
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if cancel.load(Ordering::Relaxed) => return Err(Error::Cancelled),
+                Err(TryLockError::WouldBlock) if self.used_by.load(Ordering::Relaxed) != std::process::id() => {
+                    return Err(Error::state(
+                        "the model's weights were in use by another thread when this process was forked: load the model \
+                         again",
+                    ));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT_INTERVAL),
+            }
+        }
     }
 
     /// The file that it was loaded from.
@@ -490,16 +527,27 @@ impl Model {
             return Ok(Vec::new());
         }
         // SAFETY: the shim returned `n` tokens, which are ours to copy and to release.
-        let result = unsafe { std::slice::from_raw_parts(tokens, n) }.to_vec();
+        let result = copied(unsafe { std::slice::from_raw_parts(tokens, n) });
         // SAFETY: as above.
         unsafe { sys::shim_free(tokens.cast()) };
-        Ok(result)
+        result
     }
 
     /// The bytes that `token` stands for; none for control tokens and for ids outside of the vocabulary. A piece may
     /// be a part of a UTF-8 character.
     pub fn piece(&self, token: i32) -> &[u8] {
         usize::try_from(token).map_or(&[], |token| self.pieces().get(token))
+    }
+
+    /// The bytes of these tokens, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoMemory`].
+    pub fn text_of(&self, tokens: &[i32]) -> Result<Vec<u8>> {
+        let mut text = room(tokens.iter().map(|&token| self.piece(token).len()).sum())?;
+        tokens.iter().for_each(|&token| text.extend_from_slice(self.piece(token)));
+        Ok(text)
     }
 
     /// All pieces, made once: samplers under a grammar look at each of them for every token.
@@ -593,7 +641,7 @@ impl Watch<'_> {
     extern "C" fn call(fraction: f32, data: *mut c_void) -> bool {
         // SAFETY: `data` is the `Watch` of the load that is under way, on the thread that loads.
         let watch = unsafe { &mut *data.cast::<Watch>() };
-        let go_on = (watch.progress)(fraction);
+        let go_on = callback::outside(|| (watch.progress)(fraction));
         watch.cancelled |= !go_on;
         go_on
     }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::gguf::{self, Gguf, TensorInfo};
 use crate::model::path_to_c;
 use crate::replace::{cannot_write, Replacement};
-use crate::{backend, log, sys};
+use crate::{backend, callback, log, sys};
 use std::fs;
 use std::path::Path;
 use std::ptr;
@@ -132,7 +132,7 @@ pub fn quantize(
     let (c_input, c_output) = (path_to_c(input)?, path_to_c(replacement.path())?);
 
     let mut observer = |text: &str| match parse_progress(text) {
-        Some((name, fraction)) => progress(name, fraction),
+        Some((name, fraction)) => callback::outside(|| progress(name, fraction)) && !replacement.is_inherited(),
         None => true,
     };
     let (status, _) = log::observe(&mut observer, || {
@@ -157,7 +157,19 @@ pub fn quantize(
             other => other,
         });
     }
+    check_output(&replacement, output)?;
     replacement.commit()
+}
+
+/// A process that was forked in the middle shares the file: whatever it wrote there is in the way.
+fn check_output(replacement: &Replacement, output: &Path) -> Result<()> {
+    let header = Gguf::open(replacement.path()).map_err(|e| cannot_write(output, &e))?;
+    let data = header.tensors.iter().map(|tensor| tensor.offset + tensor.n_bytes).max().unwrap_or(0);
+    let expected = header.data_offset + data.next_multiple_of(header.alignment);
+    if header.file_size > expected {
+        return Err(cannot_write(output, &"another process has written to it meanwhile"));
+    }
+    Ok(())
 }
 
 /// llama.cpp's line for each tensor starts like `[   3/  20]               blk.0.attn_q.weight - …`.

@@ -8,29 +8,44 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A file beside the one that is to be written. It takes that one's place by [`Replacement::commit`], or is gone.
 pub(crate) struct Replacement {
+    /// As the caller has it, for messages.
+    given: PathBuf,
     target: PathBuf,
     temporary: PathBuf,
     done: bool,
+    /// The process that made it. One that is forked from that has no right to it.
+    owner: u32,
 }
 
 impl Replacement {
-    /// Makes an empty file beside `target`.
-    pub(crate) fn new(target: &Path) -> Result<Self> {
+    /// Makes an empty file beside `given`.
+    pub(crate) fn new(given: &Path) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        // A link stays: what it leads to is replaced. A device or a pipe is no file that could be.
-        let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        match fs::metadata(target) {
-            Ok(found) if found.is_dir() => return Err(cannot_write(target, &"it is a directory")),
-            Ok(found) if !found.is_file() => return Err(cannot_write(target, &"it is no regular file")),
-            _ => {}
-        }
-        let name = target.file_name().ok_or_else(|| cannot_write(target, &"the path names no file"))?;
+        let target = resolve(given).map_err(|e| cannot_write(given, &e))?;
+        // A device or a pipe is no file that could be replaced.
+        let permissions = match fs::metadata(&target) {
+            Ok(found) if found.is_dir() => return Err(cannot_write(given, &"it is a directory")),
+            Ok(found) if !found.is_file() => return Err(cannot_write(given, &"it is no regular file")),
+            Ok(found) => Some(found.permissions()),
+            Err(_) => None,
+        };
+        let name = target.file_name().ok_or_else(|| cannot_write(given, &"the path names no file"))?;
         let mut temporary = std::ffi::OsString::from(".");
         temporary.push(name);
         temporary.push(format!(".{}-{}.part", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
         let temporary = target.with_file_name(temporary);
-        File::create(&temporary).map_err(|e| cannot_write(target, &e))?;
-        Ok(Self { target: target.to_owned(), temporary, done: false })
+        let file = File::create(&temporary).map_err(|e| cannot_write(given, &e))?;
+        let replacement = Self { given: given.to_owned(), target, temporary, done: false, owner: std::process::id() };
+        // What nobody else might read stays so.
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions).map_err(|e| cannot_write(given, &e))?;
+        }
+        Ok(replacement)
+    }
+
+    /// Whether this is a process that was forked from the one that made it.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.owner != std::process::id()
     }
 
     /// Where to write.
@@ -47,20 +62,38 @@ impl Replacement {
             }
             file.sync_data()
         };
-        write().map_err(|e| cannot_write(&self.target, &e))
+        write().map_err(|e| cannot_write(&self.given, &e))
     }
 
     /// Puts the file in its place.
     pub(crate) fn commit(mut self) -> Result<()> {
-        fs::rename(&self.temporary, &self.target).map_err(|e| cannot_write(&self.target, &e))?;
+        if self.is_inherited() {
+            return Err(cannot_write(&self.given, &"it belongs to the process that this one was forked from"));
+        }
+        fs::rename(&self.temporary, &self.target).map_err(|e| cannot_write(&self.given, &e))?;
         self.done = true;
         Ok(())
     }
 }
 
+/// Where a path leads to: an absolute one, since the folder may change meanwhile, without links, since a link stays and
+/// what it leads to is replaced, whether that is there already or not.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const MAX_LINKS: usize = 40;
+    let mut path = std::path::absolute(path)?;
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(link) => path = path.parent().unwrap_or(&path).join(link),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
 impl Drop for Replacement {
     fn drop(&mut self) {
-        if !self.done {
+        if !self.done && !self.is_inherited() {
             // It may be gone already; there is nobody to tell.
             let _ = fs::remove_file(&self.temporary);
         }

@@ -5,7 +5,7 @@
 //! possible is an error.
 
 use crate::context::Context;
-use crate::error::{check, Error, Result};
+use crate::error::{check, copied, Error, Result};
 use crate::grammar::Matcher;
 use crate::model::SpecialToken;
 use crate::sys;
@@ -117,7 +117,7 @@ impl Candidates {
             return self.apply(f);
         }
         self.tame();
-        let mut ids = tokens.to_vec();
+        let mut ids = copied(tokens)?;
         ids.sort_unstable();
         ids.dedup();
         let places: Vec<usize> =
@@ -376,7 +376,7 @@ impl Context {
         }
         candidates.tame();
         let mut logits: Vec<f32> = candidates.data.iter().map(|candidate| candidate.logit).collect();
-        let mut guidance = guidance.to_vec();
+        let mut guidance = copied(guidance)?;
         self.sample_apply_guidance(&mut logits, &mut guidance, scale)?;
         for (candidate, logit) in candidates.data.iter_mut().zip(logits) {
             candidate.logit = logit;

@@ -103,12 +103,12 @@ impl Grammar {
         let array = RArray::from_value(rules)
             .ok_or_else(|| args::not_a(ruby, "rules", "an Array of Arrays of GrammarElement", rules))?;
         let start = args::count(ruby, "start_rule_index", start)?;
-        let mut native = Vec::with_capacity(array.len());
+        let mut native = args::room(ruby, array.len())?;
         for i in 0..array.len() {
             let rule: Value = array.entry(i as isize)?;
             let elements = RArray::from_value(rule)
                 .ok_or_else(|| args::not_a(ruby, &format!("rules[{i}]"), "an Array of GrammarElement", rule))?;
-            let mut native_rule = Vec::with_capacity(elements.len());
+            let mut native_rule = args::room(ruby, elements.len())?;
             for j in 0..elements.len() {
                 let element: Value = elements.entry(j as isize)?;
                 let name = || format!("rules[{i}][{j}]");

@@ -22,6 +22,8 @@ use magnus::{Error, Ruby};
 /// Called by `require`, through the `Init_llama_cpp` that the macro writes.
 #[magnus::init(name = "llama_cpp")]
 fn init(ruby: &Ruby) -> Result<(), Error> {
+    // A panic becomes an exception with its text. Whoever reads stderr has nothing to do with the paths of the builder.
+    std::panic::set_hook(Box::new(|_| {}));
     let module = ruby.define_module("LLaMACpp")?;
     constants::init(ruby, module)?;
     module_functions::init(ruby, module)?;

@@ -164,7 +164,7 @@ impl Model {
         let scale = args::float(ruby, "scale", scale)?;
         let base = if base.is_nil() { None } else { Some(args::path(ruby, "base_model_path", base)?) };
         let n_threads = args::count(ruby, "n_threads", n_threads)? as u32;
-        gvl::release(ruby, |_| model.apply_lora(&path, scale, base.as_deref(), n_threads))
+        gvl::release(ruby, |cancel| model.apply_lora(&path, scale, base.as_deref(), n_threads, cancel))
     }
 
     fn token_to_piece(ruby: &Ruby, rb_self: &Self, token: Value) -> Result<RString, Error> {
@@ -175,11 +175,8 @@ impl Model {
 
     fn detokenize(ruby: &Ruby, rb_self: &Self, tokens: Value) -> Result<RString, Error> {
         let model = Self::native(ruby, rb_self)?;
-        let mut bytes = Vec::new();
-        for token in args::tokens(ruby, "tokens", tokens)? {
-            bytes.extend_from_slice(model.piece(token));
-        }
-        Ok(args::utf8(ruby, &bytes))
+        let text = model.text_of(&args::tokens(ruby, "tokens", tokens)?).map_err(|e| errors::to_ruby(ruby, e))?;
+        Ok(args::utf8(ruby, &text))
     }
 
     fn text(ruby: &Ruby, rb_self: &Self, token: Value) -> Result<RString, Error> {

@@ -59,7 +59,7 @@ impl ModelParams {
         rb_self.check_frozen()?;
         let wrong = || args::not_a(ruby, "kv_overrides", "an Array of ModelKVOverride", value);
         let array = RArray::from_value(value).ok_or_else(wrong)?;
-        let mut overrides = Vec::with_capacity(array.len());
+        let mut overrides = args::room(ruby, array.len())?;
         for i in 0..array.len() {
             let entry: Value = array.entry(i as isize)?;
             let native = Obj::<ModelKVOverride>::try_convert(entry)

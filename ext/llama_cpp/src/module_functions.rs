@@ -82,7 +82,7 @@ fn render_chat(ruby: &Ruby, template: Value, messages: Value, bos: Value, eos: V
     let template = args::string(ruby, "template", template)?;
     let (bos, eos) = (args::string(ruby, "bos", bos)?, args::string(ruby, "eos", eos)?);
     let array = RArray::from_value(messages).ok_or_else(|| args::not_a(ruby, "messages", "an Array", messages))?;
-    let mut native = Vec::with_capacity(array.len());
+    let mut native = args::room(ruby, array.len())?;
     for i in 0..array.len() {
         let (role, content): (Value, Value) = array.entry(i as isize)?;
         native.push(Message {

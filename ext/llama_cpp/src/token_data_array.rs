@@ -57,7 +57,7 @@ impl TokenDataArray {
         rb_self.check_frozen()?;
         let array =
             RArray::from_value(array).ok_or_else(|| args::not_a(ruby, "array", "an Array of TokenData", array))?;
-        let mut data = Vec::with_capacity(array.len());
+        let mut data = args::room(ruby, array.len())?;
         for i in 0..array.len() {
             let entry: Value = array.entry(i as isize)?;
             let token = Obj::<TokenData>::try_convert(entry)

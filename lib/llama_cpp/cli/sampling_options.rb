@@ -60,6 +60,8 @@ module LLaMACpp
       end
 
       def grammar(path)
+        raise UsageError, "--grammar wants a file, #{path} is something else" if File.exist?(path) && !File.file?(path)
+
         CLI.utf8(File.read(path))
       rescue SystemCallError => e
         raise UsageError, "--grammar wants a file: cannot read #{path}: #{e.class.new.message}"

@@ -86,11 +86,18 @@ pub fn truth(value: Value) -> bool {
     Qnil::from_value(value).is_none() && Qfalse::from_value(value).is_none()
 }
 
+/// A `Vec` with room for `n`; `NoMemoryError` when there is none.
+pub fn room<T>(ruby: &Ruby, n: usize) -> Result<Vec<T>, Error> {
+    llama::error::room(n).map_err(|e| errors::to_ruby(ruby, e))
+}
+
 /// A String's bytes, copied.
 pub fn bytes(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<u8>, Error> {
     let string = RString::from_value(value).ok_or_else(|| not_a(ruby, name, "a String", value))?;
+    let mut bytes = room(ruby, string.len())?;
     // SAFETY: the bytes are copied at once.
-    Ok(unsafe { string.as_slice() }.to_vec())
+    bytes.extend_from_slice(unsafe { string.as_slice() });
+    Ok(bytes)
 }
 
 /// A String in UTF-8: one in another encoding is transcoded; raw bytes are taken as they are.
@@ -117,6 +124,9 @@ pub fn string(ruby: &Ruby, name: &str, value: Value) -> Result<String, Error> {
     })
 }
 
+/// Bytes of a path; no system has longer ones.
+const MAX_PATH: usize = 65_535;
+
 /// A path: a String, or what has `to_path`.
 pub fn path(ruby: &Ruby, name: &str, value: Value) -> Result<PathBuf, Error> {
     let value = if RString::from_value(value).is_none() && value.respond_to("to_path", false)? {
@@ -125,6 +135,9 @@ pub fn path(ruby: &Ruby, name: &str, value: Value) -> Result<PathBuf, Error> {
         value
     };
     let bytes = bytes(ruby, name, value)?;
+    if bytes.len() > MAX_PATH {
+        return Err(errors::argument(ruby, format!("{name} has {} bytes, {MAX_PATH} is the limit", bytes.len())));
+    }
     if bytes.contains(&0) {
         return Err(errors::argument(ruby, format!("{name} contains a NUL byte")));
     }
@@ -137,7 +150,7 @@ pub fn path(ruby: &Ruby, name: &str, value: Value) -> Result<PathBuf, Error> {
 /// An Array of Integers of 32 bits.
 pub fn tokens(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<i32>, Error> {
     let array = RArray::from_value(value).ok_or_else(|| not_a(ruby, name, "an Array of Integers", value))?;
-    let mut tokens = Vec::with_capacity(array.len());
+    let mut tokens = room(ruby, array.len())?;
     for i in 0..array.len() {
         let value: Value = array.entry(i as isize)?;
         tokens.push(match Integer::from_value(value).and_then(|integer| integer.to_i32().ok()) {
@@ -151,7 +164,7 @@ pub fn tokens(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<i32>, Error> 
 /// An Array of Floats.
 pub fn floats(ruby: &Ruby, name: &str, value: Value) -> Result<Vec<f32>, Error> {
     let array = RArray::from_value(value).ok_or_else(|| not_a(ruby, name, "an Array of Floats", value))?;
-    let mut floats = Vec::with_capacity(array.len());
+    let mut floats = room(ruby, array.len())?;
     for i in 0..array.len() {
         let value: Value = array.entry(i as isize)?;
         floats.push(match Float::from_value(value) {

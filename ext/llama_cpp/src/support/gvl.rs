@@ -15,26 +15,29 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// How often work is begun anew after a signal that raised nothing.
+const MAX_RESTARTS: u32 = 3;
+
 /// Runs `work` without the lock. It gets a flag that an interrupt sets, and should return
 /// [`NativeError::Cancelled`] then; it is called again if the interrupt turns out to be none that raises.
 ///
 /// What `work` touches must be its own, or marked as in use: other threads run.
 pub fn release<T>(ruby: &Ruby, mut work: impl FnMut(&AtomicBool) -> Result<T, NativeError>) -> Result<T, Error> {
     // Signals that only wake the thread up (a profiler's, a child's end) must not keep the work from ever ending:
-    // after the first of them it runs to its end.
-    let mut interruptible = true;
+    // after some of them it runs to its end.
+    let mut restarts = MAX_RESTARTS;
     let flag = Flag::take();
     let cancel = flag.0;
     loop {
         cancel.store(false, Ordering::Relaxed);
-        let result = without_lock(|| work(cancel), interruptible.then_some(cancel));
+        let result = without_lock(|| work(cancel), (restarts > 0).then_some(cancel));
         logs::flush(ruby)?;
         match result {
             // An interrupt was pending: nothing was done yet.
             None => ruby.thread_check_ints()?,
             Some(Err(NativeError::Cancelled)) if cancel.load(Ordering::Relaxed) => {
                 ruby.thread_check_ints()?;
-                interruptible = false;
+                restarts -= 1;
             }
             Some(result) => {
                 ruby.thread_check_ints()?;
