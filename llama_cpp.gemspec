@@ -20,7 +20,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir.chdir(__dir__) do
     Dir['lib/**/*.{rb,jinja}', 'sig/**/*.rbs', 'exe/*', 'examples/*', 'docs/**/*.{md,svg,png}',
         '{README,CHANGELOG}.md', 'LICENSE', '.yardopts', 'rakelib/yard_pages.rb',
-        'Cargo.{toml,lock}', 'crates/**/*.{rs,toml,h,hpp,cpp}', 'ext/llama_cpp/{extconf.rb,Cargo.toml,build.rs}',
+        'Cargo.{toml,lock}', 'crates/**/*.{rs,toml,h,hpp,c,cpp}', 'ext/llama_cpp/{extconf.rb,Cargo.toml,build.rs}',
         'ext/llama_cpp/{src,support}/**/*', 'vendor/{Cargo.toml,Cargo.lock,lib.rs}',
         *[source::STAMP, *source::SOURCES].map { |name| "vendor/llama.cpp/#{name}" }].select { |name| File.file?(name) }
   end

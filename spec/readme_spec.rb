@@ -6,7 +6,11 @@ require 'shellwords'
 # README.md and docs/: what they show works.
 RSpec.describe 'The documentation pages' do
   # What a reader of the table has typed before.
-  before_recipes = "model = LLaMACpp::Model.open('models/tiny/tiny.gguf')\ncontext = model.context(n_ctx: 256)\n"
+  before_recipes = <<~RUBY
+    model = LLaMACpp::Model.open('models/tiny/tiny.gguf')
+    context = model.context(n_ctx: 256)
+    context.save_session_file(session_path: 'tmp/a.session', session_tokens: [1, 262])
+  RUBY
 
   # Warnings of the library are no part of what is shown.
   around { |example| quietly { example.run } }
