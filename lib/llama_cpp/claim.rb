@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'weakref'
-
 module LLaMACpp
   # The claim of a {Generation} to its context: two runs at once would feed each other's tokens.
   #
@@ -17,6 +15,7 @@ module LLaMACpp
       @lazy = lazy
       @waiting = false
       @over = false
+      @abandoned = []
     end
 
     # Holds the context while the block runs.
@@ -25,11 +24,21 @@ module LLaMACpp
     # @return [Object] what the block returns
     # @raise [RuntimeError] when another run holds it
     def hold(n_threads)
+      # Only this frame knows it: it goes when the fiber of this run goes, whose end may never come.
+      alive = Object.new
+      ObjectSpace.define_finalizer(alive, self.class.notice(@abandoned))
       take
       use_threads(n_threads) if n_threads
-      yield
+      result = yield
+      alive && result
     ensure
       LOCK.synchronize { give_back if held? }
+    end
+
+    # @param flag [Array] gets an entry
+    # @return [Proc] a finalizer, which must not know the object that it is for
+    def self.notice(flag)
+      proc { flag << true }
     end
 
     # Gives text to whoever asked for it, which may take a long time, or for ever.
@@ -75,7 +84,6 @@ module LLaMACpp
         end
 
         other&.overtake
-        @fiber = WeakRef.new(Fiber.current)
         @context.send(:claim=, self)
       end
     end
@@ -83,7 +91,7 @@ module LLaMACpp
     # A run in a fiber that everybody has forgotten (the enumerator of a block, half read) does not come to its end.
     def abandoned?
       GC.start
-      !@fiber.weakref_alive?
+      @abandoned.any?
     end
 
     def use_threads(n_threads)

@@ -79,9 +79,10 @@ module LLaMACpp
     private
 
     def parse(grammar)
-      Grammar.from_gbnf(grammar)
+      text = self.class.in_utf8('grammar', grammar)
+      Grammar.from_gbnf(text)
     rescue ArgumentError => e
-      hint = ' (the text of a grammar is wanted here, not the name of a file)' unless grammar.include?('::=')
+      hint = ' (the text of a grammar is wanted here, not the name of a file)' unless text.nil? || text.include?('::=')
       raise ArgumentError, "grammar: #{e.message}#{hint}"
     end
 
