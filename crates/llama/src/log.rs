@@ -144,6 +144,10 @@ impl Level {
 }
 
 fn append(level: Level, text: &str) {
+    // A warning in the middle of a line that is none is a line of its own: it would be dropped with the other.
+    if PARTIAL.with_borrow(|partial| !partial.text.is_empty() && partial.level != level) {
+        finish_line();
+    }
     for part in text.split_inclusive('\n') {
         PARTIAL.with_borrow_mut(|partial| {
             if partial.text.is_empty() {
@@ -189,5 +193,15 @@ mod tests {
             append(Level::Error, "reason");
         });
         assert_eq!(errors, ["cannot load", "next: reason"]);
+    }
+
+    #[test]
+    fn a_line_within_another_keeps_its_level() {
+        let ((), errors) = capture(|| {
+            append(Level::Info, "[   1/  20] ");
+            append(Level::Error, "no room\n");
+            append(Level::Info, "done\n");
+        });
+        assert_eq!(errors, ["no room"]);
     }
 }
